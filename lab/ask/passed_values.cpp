@@ -313,7 +313,7 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
         break;
       case Passing::What::stride: {
         const Value tensor = as_passed(form, passing.role, *source, values);
-        const int dim = passing.of_the_op  ? where_it_lies(form, passing, source->tensor.rank)
+        const int dim = passing.of_the_op ? where_it_lies(form, passing, source->tensor.rank)
                         : passing.dim < 0 ? passing.dim + tensor.tensor.rank
                                           : passing.dim;
         const std::int64_t unit = passing.bytes ? size_of(tensor.tensor.dtype) : 1;

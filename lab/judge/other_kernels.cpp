@@ -82,9 +82,10 @@ std::string outputs_not_given(const Form& form, const Port& port) {
 std::string takes_pages(const Called& called) {
   const std::string pages = pages_of(*called.form.entry, *called.port);
   if (pages.empty()) return {};
-  return fmt::format("{} finds keys through {}, which is none of the forms in which keys in pages are asked, so "
-                     "it is not judged",
-                     called.form.entry->name, pages);
+  return fmt::format(
+      "{} finds keys through {}, which is none of the forms in which keys in pages are asked, so "
+      "it is not judged",
+      called.form.entry->name, pages);
 }
 
 std::string takes_host_memory(const Called& called) {

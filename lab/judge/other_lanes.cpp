@@ -36,7 +36,8 @@ void has_parts_of_reductions(const Numbers& with_parts, const Numbers& with_whol
       with_parts.explanation.plain.wrong, with_parts.explanation.plain.elements,
       with_whole.explanation.plain.wrong);
   finding.fix =
-      "reduce by __shfl_xor_sync, or give the first lane's result to the others by __shfl_sync(mask, value, 0)";
+      "reduce by __shfl_xor_sync, or give the first lane's result to the others by __shfl_sync(mask, value, "
+      "0)";
   finding.location = {request.source_file, line_of(request.source, {"shfl_down"})};
   add_once(diagnosis.findings, std::move(finding));
 }

@@ -14,7 +14,6 @@ namespace isomer::lab {
 /// where neither explains them.
 std::shared_ptr<const Candidate> of_other_lanes(const std::shared_ptr<const Candidate>& wide,
                                                 const DiagnoseRequest& request, Called& called,
-                                                Questions& questions, Numbers& numbers,
-                                                Diagnosis& diagnosis);
+                                                Questions& questions, Numbers& numbers, Diagnosis& diagnosis);
 
 }  // namespace isomer::lab

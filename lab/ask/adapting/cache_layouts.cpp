@@ -11,10 +11,10 @@
 namespace isomer::lab {
 namespace {
 
-constexpr double kSecondsOfLayout = 3;    ///< of a call that is only tried
+constexpr double kSecondsOfLayout = 3;   ///< of a call that is only tried
 constexpr double kSecondsOfLayouts = 6;  ///< of all of them together
-constexpr double kOfTheOp = 0.5;  ///< of an answer that has to do with the op's, whatever its fault
-constexpr double kClearlyNearer = 0.2;  ///< of two as good, the more ordinary
+constexpr double kOfTheOp = 0.5;         ///< of an answer that has to do with the op's, whatever its fault
+constexpr double kClearlyNearer = 0.2;   ///< of two as good, the more ordinary
 
 /// How a row of keys or a page of them lies, its first dimension aside.
 struct CacheLayout {
@@ -27,7 +27,9 @@ const std::vector<CacheLayout>& cache_layouts() {
   static const std::vector<CacheLayout> list = {
       {{}, {}, false, "[keys, heads, dim]"},
       {{0, 2, 1, 3}, {0, 2, 1, 3}, false, "[heads, keys, dim]"},
-      {{0, 2, 3, 1, 4}, {0, 2, 3, 1}, true,
+      {{0, 2, 3, 1, 4},
+       {0, 2, 3, 1},
+       true,
        "[heads, dim / x, keys, x] for keys, x elements being 16 bytes, and [heads, dim, keys] for values"},
       {{0, 2, 3, 1}, {0, 2, 3, 1}, false, "[heads, dim, keys]"},
       {{0, 2, 3, 1}, {0, 2, 1, 3}, false, "[heads, dim, keys] for keys and [heads, keys, dim] for values"}};
@@ -77,14 +79,15 @@ bool answers_right(const LaidWay& way) {
   return way.trial.ok() && share_right(*way.given, way.trial) > 0.98 && !strays(way.trial);
 }
 
-/// The dtypes in which it was asked, and each of the usual ones where its caches say none: tensors, and memory
-/// of any type.
+/// The dtypes in which it was asked, and each of the usual ones where its caches say none: tensors, and
+/// memory of any type.
 std::vector<Dtypes> dtypes_to_ask(const Called& called) {
   std::vector<Dtypes> list = {called.dtypes};
-  const bool typed = std::any_of(called.form.passings.begin(), called.form.passings.end(), [&](const Passing& each) {
-    return each.what == Passing::What::role && each.cast != DType::none &&
-           called.port->roles[static_cast<std::size_t>(each.role)].argument == "k";
-  });
+  const bool typed =
+      std::any_of(called.form.passings.begin(), called.form.passings.end(), [&](const Passing& each) {
+        return each.what == Passing::What::role && each.cast != DType::none &&
+               called.port->roles[static_cast<std::size_t>(each.role)].argument == "k";
+      });
   for (std::size_t i = 0; !typed && i < called.port->original->usual.size(); ++i) {
     Dtypes each;
     for (const auto& [field, dtype] : called.port->original->usual[i]) each[field] = dtype;
@@ -104,7 +107,8 @@ std::vector<std::shared_ptr<Simpler>> ports_to_ask(const Candidate& candidate, c
 }
 
 bool shares_heads_of_keys(const Simpler& simpler) {
-  return !simpler.original.probes.empty() && simpler.original.probes.front().find("hkv=") != std::string::npos;
+  return !simpler.original.probes.empty() &&
+         simpler.original.probes.front().find("hkv=") != std::string::npos;
 }
 
 std::string chosen_sizes(const Simpler& simpler) {
@@ -139,8 +143,8 @@ void try_cache_layouts(const Candidate& candidate, const CallRequest& request, C
           way.simpler = simpler;
           way.layout = &layout;
           way.dtypes = dtypes;
-          way.given = given_by_line(without_what_it_lacks(simpler->port, form), simpler->original.probes.front(),
-                                    dtypes);
+          way.given = given_by_line(without_what_it_lacks(simpler->port, form),
+                                    simpler->original.probes.front(), dtypes);
           const std::optional<Form> other = laid(form, simpler->port, *way.given, layout);
           if (!other) continue;
           way.form = *other;
@@ -148,8 +152,9 @@ void try_cache_layouts(const Candidate& candidate, const CallRequest& request, C
           worked += way.trial.answer.worked_seconds;
           way.score = nearness_of(*way.given, way.trial);
           // What keeps to its memory and fills its answer is asked for sizes that it is made for.
-          const bool made_for = best.simpler != nullptr && best.simpler != simpler && best.trial.ok() && !strays(best.trial) &&
-                                !leaves_out(*best.given, best.trial) && !simpler->chosen.empty();
+          const bool made_for = best.simpler != nullptr && best.simpler != simpler && best.trial.ok() &&
+                                !strays(best.trial) && !leaves_out(*best.given, best.trial) &&
+                                !simpler->chosen.empty();
           keeps_with_heads = keeps_with_heads || (way.trial.ok() && !strays(way.trial) &&
                                                   !leaves_out(*way.given, way.trial) && way.score > kOfTheOp);
           if (answers_right(way) || (!made_for && way.score > best.score + kClearlyNearer))
@@ -165,21 +170,22 @@ void try_cache_layouts(const Candidate& candidate, const CallRequest& request, C
     finding.code = code;
     finding.evidence = std::move(evidence);
     finding.location = entry.place;
-    finding.fix = "none is needed where its callers expect this; a port of the op's original needs the op's way";
+    finding.fix =
+        "none is needed where its callers expect this; a port of the op's original needs the op's way";
     called.findings.push_back(std::move(finding));
   };
-  const std::string before =
-      called.trial.ok() ? fmt::format("{:.0f} % of the answer is right",
-                                      100 * share_right(*called.given, called.trial))
-      : called.trial.answer.ok() ? called.trial.misfit
-                                 : called.trial.answer.message;
+  const std::string before = called.trial.ok()          ? fmt::format("{:.0f} % of the answer is right",
+                                                                      100 * share_right(*called.given, called.trial))
+                             : called.trial.answer.ok() ? called.trial.misfit
+                                                        : called.trial.answer.message;
   if (best.layout != &cache_layouts().front())
-    tell(Code::convention, fmt::format("its caches lie as {}, of each {}: without this {}", best.layout->said,
-                                       cache_passing(form, *called.port, "page_table") != nullptr ? "page" : "entry",
-                                       before));
+    tell(Code::convention,
+         fmt::format("its caches lie as {}, of each {}: without this {}", best.layout->said,
+                     cache_passing(form, *called.port, "page_table") != nullptr ? "page" : "entry", before));
   if (!best.simpler->chosen.empty())
-    tell(Code::shape_refused, fmt::format("'{}': {}; with {} it {}", called.given->line, before,
-                                          chosen_sizes(*best.simpler), answers_right(best) ? "is right" : "is taken"));
+    tell(Code::shape_refused,
+         fmt::format("'{}': {}; with {} it {}", called.given->line, before, chosen_sizes(*best.simpler),
+                     answers_right(best) ? "is right" : "is taken"));
   called.simpler = std::shared_ptr<const Port>(best.simpler, &best.simpler->port);
   called.port = called.simpler.get();
   called.form = best.form;

@@ -46,7 +46,7 @@ bool is_right_as_far_as_written(const Given& given, const Trial& trial) {
 /// What became of a call, for the sentence that says which is no longer asked.
 struct Outcome {
   std::string text = {};  ///< empty: there was none
-  bool strays = false;  ///< memory outside the tensors was accessed
+  bool strays = false;    ///< memory outside the tensors was accessed
 };
 
 struct Way {
@@ -186,14 +186,14 @@ bool takes_untyped(const Form& form) {
   return false;
 }
 
-/// The dtypes in which a function is asked: those that are settled, or each of the usual ones where a code that
-/// it takes may say which it is given, or nothing does.
+/// The dtypes in which a function is asked: those that are settled, or each of the usual ones where a code
+/// that it takes may say which it is given, or nothing does.
 std::vector<Dtypes> dtypes_to_try(const Guess& guess, const Dtypes& settled) {
   std::vector<Dtypes> list = {settled};
-  const bool open = takes_untyped(guess.form) ||
-                    std::any_of(guess.unsure.begin(), guess.unsure.end(), [&](int at) {
-                      return is_code_name(guess.form.entry->parameters[static_cast<std::size_t>(at)].name);
-                    });
+  const bool open =
+      takes_untyped(guess.form) || std::any_of(guess.unsure.begin(), guess.unsure.end(), [&](int at) {
+        return is_code_name(guess.form.entry->parameters[static_cast<std::size_t>(at)].name);
+      });
   for (std::size_t i = 0; open && i < guess.port->original->usual.size(); ++i) {
     Dtypes each;
     for (const auto& [field, dtype] : guess.port->original->usual[i]) each[field] = dtype;
@@ -202,8 +202,8 @@ std::vector<Dtypes> dtypes_to_try(const Guess& guess, const Dtypes& settled) {
   return list;
 }
 
-/// A simpler port with the likeliest of what the guess's unsure numbers may be, or with the others. None where
-/// the op does not take it.
+/// A simpler port with the likeliest of what the guess's unsure numbers may be, or with the others. None
+/// where the op does not take it.
 std::vector<Way> ways_of(const Tried& tried, const Guess& guess, const Dtypes& dtypes, bool likeliest) {
   std::vector<Way> list;
   if (tried.simpler->original.probes.empty()) return list;
@@ -255,9 +255,9 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
               way.score += kAsFarAsWritten;
             way.limit = usual;
             const bool usual_sizes = way.simpler->chosen.empty();
-            // What is right and leaves its buffers, or a barrier that others wait at, is made for other sizes,
-            // if there are such. What lacks a barrier is right by chance, and for other sizes no more than for
-            // the usual ones, where it keeps to its memory.
+            // What is right and leaves its buffers, or a barrier that others wait at, is made for other
+            // sizes, if there are such. What lacks a barrier is right by chance, and for other sizes no more
+            // than for the usual ones, where it keeps to its memory.
             const bool right = is_right(*way.given, way.trial), parted = leaves_barriers_out(way.trial);
             if (usual.text.empty() || (right && parted)) usual = outcome(*way.given, way.trial);
             if (right && !strays(way.trial) && !parted) {

@@ -27,10 +27,11 @@ std::string length_said(const std::vector<std::string>& words) {
   static const std::vector<std::string> queries = {"q", "query", "queries"},
                                         keys = {"kv",     "k",    "key",     "keys", "cache",
                                                 "cached", "past", "current", "cur",  "max"},
-                                        counts = {"num",       "n",     "nr",     "count",     "total",  "of",
-                                  "len",       "length", "lens",  "seq",       "sequence", "seqlen",
-                                  "tokens",    "rows",  "positions", "valid",  "actual", "effective",
-                                  "used",      "context", "ctx",  "history"};
+                                        counts = {"num",      "n",      "nr",        "count", "total",
+                                                  "of",       "len",    "length",    "lens",  "seq",
+                                                  "sequence", "seqlen", "tokens",    "rows",  "positions",
+                                                  "valid",    "actual", "effective", "used",  "context",
+                                                  "ctx",      "history"};
   bool query = false, key = false;
   for (const std::string& word : words) {
     query = query || one_of(queries, word);

@@ -83,9 +83,8 @@ double shared_divisor(const std::vector<Scaled>& scales, double largest) {
 /// What is added to every scale, in the scale's own measure; 0 where it is nothing, or not the same in all.
 double added_to_scales(const std::vector<Scaled>& scales) {
   constexpr double kOfStored = 0x1p-22;
-  const auto smallest = std::min_element(scales.begin(), scales.end(), [](const Scaled& a, const Scaled& b) {
-    return a.own < b.own;
-  });
+  const auto smallest = std::min_element(scales.begin(), scales.end(),
+                                         [](const Scaled& a, const Scaled& b) { return a.own < b.own; });
   if (smallest == scales.end() || smallest->spacing > 0) return 0;
   const double added = smallest->stored - smallest->own;
   if (!(added > 0) || !std::isfinite(added)) return 0;

@@ -10,7 +10,7 @@ namespace isomer::lab {
 namespace {
 
 constexpr std::size_t kFewestScales = 3, kFewOfBlocks = 12;  // of fewer, chance
-constexpr double kNearToElement = 0x1p-20;   // of a quotient in f32
+constexpr double kNearToElement = 0x1p-20;                   // of a quotient in f32
 
 /// Which elements of blocks were seen to be left out, by their places in a block, and, for each block, those
 /// of which one is what counts: of a narrow type several are alike.
@@ -33,9 +33,9 @@ struct Places {
   }
   std::string said(std::size_t block) const {
     const std::size_t first = *std::min_element(left_out.begin(), left_out.end());
-    const bool before = std::all_of(counted.begin(), counted.end(), [&](const std::vector<std::size_t>& alike) {
-      return alike.front() < first;
-    });
+    const bool before =
+        std::all_of(counted.begin(), counted.end(),
+                    [&](const std::vector<std::size_t>& alike) { return alike.front() < first; });
     if (before && std::has_single_bit(first))
       return fmt::format("; those that are left out begin with element {} of a block", first);
     const std::size_t bit = telling_bit();
@@ -64,7 +64,8 @@ std::optional<Finding> maximum_of_a_part(const Port& port, const Numbers& number
       if (open || std::isnan(want.value[i])) continue;
       ++all;
       if (holds(want, i, got)) continue;
-      const double largest = *std::max_element(blocks[i].begin(), blocks[i].end()), counted = got * scaling.largest;
+      const double largest = *std::max_element(blocks[i].begin(), blocks[i].end()),
+                   counted = got * scaling.largest;
       std::vector<std::size_t> alike;
       for (std::size_t e = 0; e < blocks[i].size(); ++e)
         if (std::fabs(blocks[i][e] - counted) <= kNearToElement * blocks[i][e]) alike.push_back(e);
@@ -92,7 +93,8 @@ std::optional<Finding> maximum_of_a_part(const Port& port, const Numbers& number
   finding.code = Code::other_reduction;
   finding.argument = name;
   finding.evidence = fmt::format(
-      "{} of {} scales are made of an element that is not the largest of its block: the maximum leaves elements "
+      "{} of {} scales are made of an element that is not the largest of its block: the maximum leaves "
+      "elements "
       "out{}",
       wrong, all, said);
   finding.fix = "take the maximum over all elements of the block, and over all warps that share it";

@@ -141,7 +141,8 @@ std::function<std::shared_ptr<const Candidate>()> with_64_lanes(const fs::path& 
   return [built = std::async(std::launch::async, build).share()] { return built.get(); };
 }
 
-/// The candidate whose shuffles downwards give each lane the whole of a reduction, built when it is asked for.
+/// The candidate whose shuffles downwards give each lane the whole of a reduction, built when it is asked
+/// for.
 std::function<std::shared_ptr<const Candidate>()> with_whole_shuffles(const fs::path& path,
                                                                       BuildSettings settings) {
   settings.definitions.emplace_back("ISOMER_EMULATOR_WHOLE_SHUFFLES=1");

@@ -116,13 +116,12 @@ std::vector<Original::Sayable> sayable_sizes() {
       "(s|n|l|t|num|max)_?(kv|k)|total_(seq_?)?len|context_len|ctx_len|(cur|current|cached?|past)_(seq_?)?"
       "len\\w*|\\w*(seq|len|ctx|tok|cache)\\w*_?(kv|"
       "k))(_ptr|_max)?";
-  return {
-      {"b", "b|bs|z|n_?b|nbatch|.*(batch|bsz|seqs|bh).*"},
-      {"hq", "h|hq|nh|.*heads.*|.*head(_?(q|kv|k|v|n|nb|num|number|count))?"},  // head_dim says none
-      {"hkv", heads_of_keys},
-      {"sk", length_of_keys},
-      {"d", "d|hd|dh|dk|.*(dim|d_|_d|head_?size|embed|channels).*", {"64", "128"}},
-      {"sq", ".*", {"64"}, "decod", "1"}};
+  return {{"b", "b|bs|z|n_?b|nbatch|.*(batch|bsz|seqs|bh).*"},
+          {"hq", "h|hq|nh|.*heads.*|.*head(_?(q|kv|k|v|n|nb|num|number|count))?"},  // head_dim says none
+          {"hkv", heads_of_keys},
+          {"sk", length_of_keys},
+          {"d", "d|hd|dh|dk|.*(dim|d_|_d|head_?size|embed|channels).*", {"64", "128"}},
+          {"sq", ".*", {"64"}, "decod", "1"}};
 }
 
 std::vector<Original> originals() {

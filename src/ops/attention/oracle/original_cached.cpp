@@ -11,8 +11,8 @@ using oracle::Original;
 
 constexpr int kQueries = 1;  // the dimension of a query, of which there is one for each entry
 
-/// Decode as the engines of servers have it: one query for each entry, [B, Hq, D], how many keys each has, and
-/// k and v [pages, page_size, Hkv, D] with a table of pages for each entry, or [B, keys, Hkv, D].
+/// Decode as the engines of servers have it: one query for each entry, [B, Hq, D], how many keys each has,
+/// and k and v [pages, page_size, Hkv, D] with a table of pages for each entry, or [B, keys, Hkv, D].
 Original cached(bool paged, bool returned) {
   // Where the numbers and tensors behind the lengths are.
   const std::size_t table = 4, scale = paged ? 5 : 4, out = scale + 1;
@@ -39,9 +39,10 @@ Original cached(bool paged, bool returned) {
             .also = "V value value_cache v_cache vcache"},
            {.name = "seqused_k",
             .argument = "seqused_k",
-            .also = "seq_lens seqlens context_lens kv_lens cache_seqlens seqlens_k sequence_lengths kv_seq_lens "
-                    "context_lengths seq_lengths lengths kv_lengths cache_lens cache_lengths k_lens "
-                    "kv_seqlens kv_len_arr seq_lens_k b_seq_len b_seqlen num_keys_per_seq"},
+            .also =
+                "seq_lens seqlens context_lens kv_lens cache_seqlens seqlens_k sequence_lengths kv_seq_lens "
+                "context_lengths seq_lengths lengths kv_lengths cache_lens cache_lengths k_lens "
+                "kv_seqlens kv_len_arr seq_lens_k b_seq_len b_seqlen num_keys_per_seq"},
            {.name = "scale",
             .argument = "scale",
             .kind = Original::Kind::real,
@@ -87,10 +88,10 @@ Original cached(bool paged, bool returned) {
   if (paged)
     original.parameters.insert(original.parameters.begin() + table,
                                {.name = "page_table",
-                                   .argument = "page_table",
-                                   .index = true,
-                                   .also = "block_table block_tables page_tables block_tables_ptr page_indices "
-                                           "block_indices page_table_ptr block_table_ptr kv_page_table"});
+                                .argument = "page_table",
+                                .index = true,
+                                .also = "block_table block_tables page_tables block_tables_ptr page_indices "
+                                        "block_indices page_table_ptr block_table_ptr kv_page_table"});
   for (std::vector<std::string>* lines : {&original.probes, &original.sizes})
     for (std::string& line : *lines) line = (paged ? "page=8 " : "seqused_k ") + line;
   for (const Original::Sayable& each : sayable_sizes())

@@ -97,7 +97,7 @@ Product::Product(const Tensor& a, const Tensor& a_s, const Tensor& b, const Tens
   const auto moved = [&](const char* before, const char* after) {
     return vary.has("scale=previous-block") || vary.has(before) ? -1
            : vary.has("scale=next-block") || vary.has(after)    ? 1
-                                                                 : 0;
+                                                                : 0;
   };
   a_s_moved_ = moved("a_s=previous-block", "a_s=next-block");
   b_s_moved_ = moved("b_s=previous-block", "b_s=next-block");
@@ -122,7 +122,8 @@ Product Product::with(const Tensor& b, const Tensor& b_s) const {
 }
 
 std::int64_t Product::block_of(std::int64_t k, int moved) const {
-  if (moved != 0) return std::clamp<std::int64_t>(k / step_ + moved, 0, std::max<std::int64_t>(pitch_ - 1, 0));
+  if (moved != 0)
+    return std::clamp<std::int64_t>(k / step_ + moved, 0, std::max<std::int64_t>(pitch_ - 1, 0));
   if (vary_.has("scale=once")) return 0;
   if (vary_.has("scale=last-once")) return blocks_ - 1;
   return k / step_;

@@ -52,7 +52,7 @@ class Product {
   bool narrow_in_block_, narrow_across_blocks_, transposed_, a_s_ignored_, b_s_ignored_, short_sums_;
   bool sum_carried_, tail_dropped_, tail_unmasked_, tail_stale_;
   int a_s_moved_ = 0, b_s_moved_ = 0;  ///< blocks of K by which their scales are taken too late
-  DType accumulator_;  ///< of the two that are narrow
+  DType accumulator_;                  ///< of the two that are narrow
   std::int64_t rows_, columns_, depth_, blocks_, b_s_rows_;
   std::int64_t b_width_ = kScaleBlock;  ///< columns of b that are taken to share a row of scales
   std::int64_t step_ = kScaleBlock;     ///< elements of K that are taken to share a scale

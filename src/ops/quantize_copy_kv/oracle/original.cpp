@@ -118,7 +118,8 @@ Original by_head() {
           .called_empty = true,
           .usual = {{{"dtype", DType::f16}, {"scales", DType::f16}}},
           .open = open,
-          .scaling = {.output = 1, .largest = 127, .under_maximum = "zero_guard=amax-", .magnitudes = magnitudes}};
+          .scaling = {
+              .output = 1, .largest = 127, .under_maximum = "zero_guard=amax-", .magnitudes = magnitudes}};
 }
 
 /// ppl_quant_copy_kv: one scale for 8 channels.

@@ -44,8 +44,7 @@ std::vector<std::vector<double>> magnitudes(const core::Call& call) {
   const Tensor& x = call.args<WeightQuantArgs>().x;
   const std::int64_t size = call.options<WeightQuantOptions>().block_size;
   const std::int64_t across = core::ceil_div(x.size(1), size);
-  std::vector<std::vector<double>> blocks(
-      static_cast<std::size_t>(core::ceil_div(x.size(0), size) * across));
+  std::vector<std::vector<double>> blocks(static_cast<std::size_t>(core::ceil_div(x.size(0), size) * across));
   for (std::int64_t m = 0; m < x.size(0); ++m)
     for (std::int64_t n = 0; n < x.size(1); ++n)
       blocks[static_cast<std::size_t>(m / size * across + n / size)].push_back(
