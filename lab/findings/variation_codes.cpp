@@ -406,6 +406,8 @@ const std::vector<VariationCode>& table() {
        Code::intermediate_precision,
        "keep h in f32 until it is divided by its scale",
        {"half|bfloat16"}},
+      {"activation=base-2", Code::log_base, "compute x / (1 + e^-x) of the gate", {"exp2"}},
+      {"activation=quick-gelu", Code::approximation, "compute x / (1 + e^-x) of the gate", {"1\\.702|exp"}},
       {"activation=", Code::missing_scale, "compute x / (1 + e^-x) of the gate", {"exp|erf|tanh"}},
       {"row_counts=", Code::ignores_index, "do not write the rows past the count", {"count"}},
       {"merge=", Code::missing_scale, "weigh the parts by e^lse", {"merge|split"}},

@@ -193,6 +193,8 @@ constexpr Stranger kStrangers[] = {
     {"join_by_code_of_two", "merge_attention", "fail", Code::log_base, "guesses.cu"},
     {"multiply_masked_groups", "grouped_fp8_gemm", "pass", Code::none, "guesses.cu"},
     {"multiply_masked_groups_by_first_scales", "grouped_fp8_gemm", "fail", Code::ignores_index, "guesses.cu"},
+    {"gate_by_letters", "silu_mul_quant", "pass", Code::none, "guesses.cu"},
+    {"gate_by_letters_of_two", "silu_mul_quant", "fail", Code::log_base, "guesses.cu"},
     {"pages_of_tensors", "attention", "pass", Code::convention, "guesses.cu"},
     {"pages_of_tensors_in_turn", "attention", "fail", Code::head_mapping, "guesses.cu"},
     {"cast_tiles_of_all_warps", "weight_quant", "pass", Code::none, "scaled.cu"},

@@ -87,7 +87,15 @@ std::vector<Form> forms_of_numbers(const Guess& guess, const Given& given) {
 
 void try_numbers(const Candidate& candidate, const CallRequest& request, const std::vector<int>& unsure,
                  Called& called) {
-  double best = worth(*called.given, called.trial);
+  // Of two that are as wrong, the one whose answer has more to do with the op's.
+  constexpr double kOfLikeness = 0.2;
+  const auto worth_of = [&](const Trial& trial) {
+    if (!trial.ok()) return worth(*called.given, trial);
+    const bool right = share_right(*called.given, trial) > 0.99;
+    const double like = right ? 1 : correlation(*called.given, trial);
+    return worth(*called.given, trial) + kOfLikeness * std::max(0.0, like);
+  };
+  double best = worth_of(called.trial);
   // A wrong size may make a loop endless: each call gets little, and all of them together no more than a few.
   constexpr double kSecondsEach = 1, kSecondsLost = 8;
   CallSettings settings = request.settings;
@@ -99,13 +107,13 @@ void try_numbers(const Candidate& candidate, const CallRequest& request, const s
     Trial trial = try_call(candidate, form, *called.port, *called.given, settings);
     if (trial.answer.end == Answer::End::timed_out || trial.answer.end == Answer::End::too_large)
       lost += kSecondsEach;
-    const double now = worth(*called.given, trial);
+    const double now = worth_of(trial);
     if (now <= best) return;
     best = now;
     called.form = form;
     called.trial = std::move(trial);
   };
-  constexpr double kPerfect = 1.39;
+  constexpr double kPerfect = 1.39 + kOfLikeness;
   for (std::size_t first = 0; first < unsure.size() && best < kPerfect; ++first) {
     const Form form = called.form;
     for (const Passing& guess : guesses) {

@@ -162,3 +162,28 @@ T* memory_of(const DLTensor* tensor) {
   }
 OF_PAGE_TENSORS(pages_of_tensors, false)
 OF_PAGE_TENSORS(pages_of_tensors_in_turn, true)
+
+/// A gated product in blocks of 128, of which two letters say the sizes; `of_two`: 2 for e in the sigmoid.
+__global__ void gated(const __nv_bfloat16* x, __nv_fp8_e4m3* y, float* s, int width, bool of_two) {
+  const long row = blockIdx.y;
+  const int column = blockIdx.x * 128 + threadIdx.x;
+  const float gate = __bfloat162float(x[row * 2 * width + column]);
+  const float other = __bfloat162float(x[row * 2 * width + width + column]);
+  const float h = gate / (1.0f + (of_two ? exp2f(-gate) : expf(-gate))) * other;
+  __shared__ float maxima[4];
+  float most = fabsf(h);
+  for (int step = 16; step > 0; step /= 2) most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, step));
+  if (threadIdx.x % 32 == 0) maxima[threadIdx.x / 32] = most;
+  __syncthreads();
+  for (int warp = 0; warp < 4; ++warp) most = fmaxf(most, maxima[warp]);
+  const float scale = fmaxf(most, 1e-4f) / 448.0f;
+  y[row * width + column] = __nv_fp8_e4m3(h / scale);
+  if (threadIdx.x == 0) s[row * gridDim.x + blockIdx.x] = scale;
+}
+#define GATED(name, of_two)                                                                                      \
+  extern "C" void name(const void* input, void* output, float* scales, int M, int K) {                           \
+    if (M > 0)                                                                                                   \
+      gated<<<dim3(K / 128, M), 128>>>((const __nv_bfloat16*)input, (__nv_fp8_e4m3*)output, scales, K, of_two);  \
+  }
+GATED(gate_by_letters, false)
+GATED(gate_by_letters_of_two, true)
