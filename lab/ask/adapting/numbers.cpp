@@ -97,14 +97,15 @@ void try_numbers(const Candidate& candidate, const CallRequest& request, const s
   };
   double best = worth_of(called.trial);
   // A wrong size may make a loop endless: each call gets little, and all of them together no more than a few.
-  constexpr double kSecondsEach = 1, kSecondsLost = 8;
+  constexpr double kSecondsEach = 1, kSecondsLost = 8, kSecondsWorked = 2;
   CallSettings settings = request.settings;
   settings.timeout_seconds = std::min(settings.timeout_seconds, kSecondsEach);
-  double lost = 0;
+  double lost = 0, worked = 0;
   const std::vector<Passing> guesses = numbers_of(*called.port, *called.given);
   const auto attempt = [&](const Form& form) {
-    if (lost > kSecondsLost) return;
+    if (lost > kSecondsLost || worked > kSecondsWorked) return;
     Trial trial = try_call(candidate, form, *called.port, *called.given, settings);
+    worked += trial.answer.worked_seconds;
     if (trial.answer.end == Answer::End::timed_out || trial.answer.end == Answer::End::too_large)
       lost += kSecondsEach;
     const double now = worth_of(trial);

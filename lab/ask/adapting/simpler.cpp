@@ -16,8 +16,9 @@
 namespace isomer::lab {
 namespace {
 
-constexpr double kSeconds = 3;    ///< of a call that is only tried
-constexpr double kSecondsIn = 8;  ///< of all of them together
+constexpr double kSeconds = 3;         ///< of a call that is only tried
+constexpr double kSecondsIn = 8;       ///< of all of them together
+constexpr double kSecondsGuessed = 2;  ///< of those in which a number is nothing that is likely
 
 /// What speaks for a way of calling, where the answer may be wrong in it too. Stores of one value by several
 /// threads say nothing of sizes, nor do barriers that are missing within a block.
@@ -229,7 +230,8 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
   bool lacks_barrier = false;  // the best way is of the usual sizes, and lacks one
   // What numbers may be that no name explains is tried behind the sizes: the likeliest of each is tried with
   // all of these first.
-  for (const bool likeliest : {true, false})
+  for (const bool likeliest : {true, false}) {
+    const double most = likeliest ? kSecondsIn : std::min(kSecondsIn, worked + kSecondsGuessed);
     for (const Port& port : ports()) {
       if (port.op != called.port->op || port.original == nullptr) continue;
       const Guess guess = guess_form(entry, port, true);
@@ -242,7 +244,7 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
         of_way.form = tried.form;
         for (const Dtypes& dtypes : dtypes_to_try(of_way, called.dtypes))
           for (Way& way : ways_of(tried, of_way, dtypes, likeliest)) {
-            if (worked > kSecondsIn) break;
+            if (worked > most) break;
             way.trial = try_call(candidate, way.form, way.simpler->port, *way.given, settings);
             worked += way.trial.answer.worked_seconds;
             way.score = likelihood(*way.given, way.trial);
@@ -282,6 +284,7 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
           }
       }
     }
+  }
   return best;
 }
 

@@ -314,19 +314,22 @@ std::vector<std::vector<bool>> Search::influences(const Set& beside, const std::
           list[flat] = true;
     }
   };
-  const oracle::Expected &plain = evidence_[at].given->plain, explained = varied_by(beside, at);
+  const oracle::Expected& plain = evidence_[at].given->plain;
   std::size_t elements = 0;
   for (const oracle::ExpectedTensor& tensor : plain.tensors) elements += tensor.value.size();
-  std::vector<std::vector<bool>> list;
-  for (const int v : active) {
-    Set other = beside;
-    if (const auto known = std::find(other.begin(), other.end(), v); known != other.end())
-      other.erase(known);
-    else
-      other.insert(std::upper_bound(other.begin(), other.end(), v), v);
-    list.emplace_back(elements);
-    changed(plain, expected({v}, at), list.back());
-    changed(explained, varied_by(other, at), list.back());
+  std::vector<std::vector<bool>> list(active.size(), std::vector<bool>(elements));
+  for (std::size_t v = 0; v < active.size(); ++v) changed(plain, expected({active[v]}, at), list[v]);
+  // In place of each of those that explain it as well: what two do alike shows beside neither.
+  std::vector<Set> bases(beside.size() + 1, beside);
+  for (std::size_t i = 0; i < beside.size(); ++i) std::erase(bases[i], beside[i]);
+  for (const Set& base : bases) {
+    const oracle::Expected answer = varied_by(base, at);
+    for (std::size_t v = 0; v < active.size(); ++v) {
+      Set other = base;
+      if (std::erase(other, active[v]) == 0)
+        other.insert(std::upper_bound(other.begin(), other.end(), active[v]), active[v]);
+      changed(answer, varied_by(other, at), list[v]);
+    }
   }
   return list;
 }
