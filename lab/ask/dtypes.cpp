@@ -37,12 +37,26 @@ void pass_in_bytes(const CallRequest& request, Form& form) {
   }
 }
 
+namespace {
+
+/// Whether all types that an argument may have are those of indices.
+bool holds_indices(const Port& port, int role) {
+  const int at = port.oracle->contract->index_of(port.roles[static_cast<std::size_t>(role)].argument);
+  if (at < 0) return false;
+  const auto& dtypes = port.oracle->contract->args[static_cast<std::size_t>(at)].dtypes;
+  return std::all_of(dtypes.begin(), dtypes.end(),
+                     [](DType dtype) { return dtype == DType::i32 || dtype == DType::i64; });
+}
+
+}  // namespace
+
 std::vector<Dtypes> dtypes_of_untyped(const Port& port, const Form& form, const Dtypes& dtypes) {
   const auto says = [](const std::string& type, std::initializer_list<const char*> words) {
     return std::any_of(words.begin(), words.end(),
                        [&](const char* word) { return type.find(word) != std::string::npos; });
   };
   std::vector<Dtypes> list;
+  std::vector<std::string> open;  // fields of which no pointer says the type
   const auto add = [&](const std::string& field, DType dtype) {
     Dtypes other = dtypes;
     other[field] = dtype;
@@ -60,10 +74,23 @@ std::vector<Dtypes> dtypes_of_untyped(const Port& port, const Form& form, const 
       add(field, DType::bf16);
       add(field, DType::f16);
     } else if (says(p.type, {"void", "char", "byte"})) {
+      if (holds_indices(port, passing.role)) {
+        add(field, DType::i32);
+        add(field, DType::i64);
+        continue;
+      }
       for (const auto& usual : port.original->usual)
         for (const auto& [name, dtype] : usual)
           if (name == field) add(field, dtype);
+      open.push_back(field);
     }
+  }
+  // All of them alike, usual or not: what the op does not take is not asked.
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    Dtypes alike = dtypes;
+    for (const std::string& field : open) alike[field] = dtype;
+    if (alike != dtypes && std::find(list.begin(), list.end(), alike) == list.end())
+      list.push_back(std::move(alike));
   }
   return list;
 }

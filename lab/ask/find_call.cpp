@@ -2,6 +2,7 @@
 
 #include "core/sentence.hpp"
 #include "lab/ask/adapting/adapting.hpp"
+#include "lab/ask/adapting/cache_layouts.hpp"
 #include "lab/ask/adapting/changes.hpp"
 #include "lab/ask/adapting/kinds.hpp"
 #include "lab/ask/adapting/launch.hpp"
@@ -88,8 +89,11 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
     for (const Entry& entry : entries)
       if (entry.name.ends_with("::" + request.entry)) consider(entry, 0);
   if (best.port != nullptr) return best;
+  bool launched = false;  // by a function of its own file that callers can reach
   for (const Entry& entry : entries) {
     if (!can_be_the_entry(candidate, entry)) continue;
+    if (entry.form == Entry::Form::kernel && launched && wanted.empty()) break;
+    launched = launched || entry.form == Entry::Form::function;
     const bool known = std::any_of(request.ports.begin(), request.ports.end(),
                                    [&](const Port* port) { return is_name_of(*port, entry.name); });
     // Host functions before kernels: they know their own launch.
@@ -380,6 +384,7 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
       if (called.trial.answer.end != Answer::End::refused) break;
     }
     try_untyped(candidate, request, called);
+    try_cache_layouts(candidate, request, called);
     // What it does not take is a limit of a stranger's, and nothing to be adapted.
     if (!called.callable && takes_tensors(*called.form.entry)) try_simpler(candidate, request, called);
     if (!called.callable && (called.trial.answer.end == Answer::End::refused ||

@@ -20,6 +20,7 @@ namespace isomer::lab {
 namespace {
 
 using Kind = Parameter::Kind;
+constexpr double kThreads = 64;  ///< of a block, and blocks, of who lets its callers choose
 using What = Passing::What;
 
 bool is_tensor(const Parameter& p) { return p.kind == Kind::tensor || p.kind == Kind::optional_tensor; }
@@ -187,6 +188,18 @@ bool only_bytes(const Parameter& p, const Port& port, int role) {
   return std::any_of(dtypes.begin(), dtypes.end(), [](DType dtype) { return size_of(dtype) == 1; });
 }
 
+/// Whether memory of that element type may be the role's: no real numbers where the contract has whole ones.
+bool may_hold(const Port& port, int role, const Parameter& p) {
+  const core::Contract& contract = *port.oracle->contract;
+  const int at = contract.index_of(port.roles[static_cast<std::size_t>(role)].argument);
+  if (at < 0 || p.element == DType::none) return true;
+  const auto& dtypes = contract.args[static_cast<std::size_t>(at)].dtypes;
+  const bool whole = !dtypes.empty() && std::none_of(dtypes.begin(), dtypes.end(), [](DType dtype) {
+    return is_float(dtype) || size_of(dtype) == 1;
+  });
+  return !whole || !is_float(p.element);
+}
+
 /// n of (m, n), of an op that has no n: where another number of the entry is a count of rows, the size of a
 /// row, where one is that, the rows. Nothing where it stands alone: then it counts all elements.
 std::optional<Passing> beside_a_size(const Entry& entry, const Port& port, const Parameter& n) {
@@ -265,6 +278,7 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
         const Port::Role& role = port.roles[r];
         // A tensor may be written, const or not: there the original's order says more.
         const bool right = pass == 1 || is_tensor(p) || role.output == !p.is_const;
+        if (stranger && !may_hold(port, static_cast<int>(r), p)) continue;
         // Who returns its result takes none in memory of the caller's, unless the name says so.
         const bool returns = role.output && entry.returned_tensors != 0 && is_tensor(p);
         if (used[r] || !role.tensor || !right || (p.is_const && role.output) || (stranger && returns))
@@ -285,7 +299,8 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
   std::vector<bool> taken(entry.parameters.size()), strided(port.roles.size());
   for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
     const int role = port.role_of(entry.parameters[i].name);
-    taken[i] = role >= 0 && !port.roles[static_cast<std::size_t>(role)].tensor;
+    taken[i] = (role >= 0 && !port.roles[static_cast<std::size_t>(role)].tensor) ||
+               (stranger && is_stride_of_cache(port, entry.parameters[i]));
   }
   int array_role = -1;
   for (std::size_t i = entry.parameters.size(); i-- > 0;)
@@ -351,6 +366,10 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
       } else if (const auto beside = one_of(count_names(), lower_case(p.name)) ? beside_a_size(entry, port, p)
                                                                                : std::nullopt) {
         passing = *beside;
+      } else if (stranger && p.kind == Kind::integer && sizes_launches(p.name)) {
+        passing.what = What::constant;
+        passing.constant = kThreads;
+        guess.unsure.push_back(static_cast<int>(i));
       } else if (p.kind == Kind::integer) {
         passing.what = What::elements;
         passing.role = 0;

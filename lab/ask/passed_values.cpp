@@ -105,6 +105,17 @@ Value in_columns(const Value& value, std::int64_t multiple) {
   return copy;
 }
 
+/// The last dimension as two, if it is a multiple of the second.
+Tensor with_last_split(Tensor tensor, std::int64_t inner) {
+  if (tensor.rank == 0 || tensor.rank == Tensor::kMaxRank || tensor.size(-1) % inner != 0) return tensor;
+  const auto last = static_cast<std::size_t>(tensor.rank++);
+  tensor.shape[last] = inner;
+  tensor.strides[last] = tensor.strides[last - 1];
+  tensor.shape[last - 1] /= inner;
+  tensor.strides[last - 1] *= inner;
+  return tensor;
+}
+
 Value pass_tensor(const Passing& passing, const Value& original, const std::vector<Value>& values) {
   if (!original.is_tensor()) return original;
   Value value = deep_copy(original);
@@ -112,6 +123,7 @@ Value pass_tensor(const Passing& passing, const Value& original, const std::vect
     value = with_dimension(
         value, std::min(passing.inserted, value.tensor.rank),
         std::max<std::int64_t>(1, static_cast<std::int64_t>(counted(*passing.longer, values))));
+  if (passing.split > 0) value.tensor = with_last_split(value.tensor, passing.split);
   value.tensor = reshaped(value.tensor, passing.drop, passing.inner, passing.axes);
   if (passing.cast != DType::none && passing.cast != value.tensor.dtype) value = cast_to(value, passing.cast);
   if ((passing.compact || !passing.axes.empty()) && !value.tensor.is_contiguous())
@@ -126,6 +138,17 @@ Value as_passed(const Form& form, int role, const Value& source, const std::vect
   for (const Passing& each : form.passings)
     if (each.what == Passing::What::role && each.role == role) passing = each;
   return pass_tensor(passing, source, values);
+}
+
+/// Where a dimension of the op's tensor lies in what the form passes.
+int where_it_lies(const Form& form, const Passing& of, int rank) {
+  const int dim = of.dim < 0 ? of.dim + rank : of.dim;
+  for (const Passing& each : form.passings) {
+    if (each.what != Passing::What::role || each.role != of.role || each.axes.empty()) continue;
+    const auto at = std::find(each.axes.begin(), each.axes.end(), dim);
+    return static_cast<int>(at - each.axes.begin());
+  }
+  return dim;
 }
 
 /// What Python's callers pass for a tensor that they do not have, of the dtype of the others: None is none.
@@ -290,7 +313,9 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
         break;
       case Passing::What::stride: {
         const Value tensor = as_passed(form, passing.role, *source, values);
-        const int dim = passing.dim < 0 ? passing.dim + tensor.tensor.rank : passing.dim;
+        const int dim = passing.of_the_op ? where_it_lies(form, passing, source->tensor.rank)
+                        : passing.dim < 0 ? passing.dim + tensor.tensor.rank
+                                          : passing.dim;
         const std::int64_t unit = passing.bytes ? size_of(tensor.tensor.dtype) : 1;
         const std::int64_t stride = dim >= 0 && dim < tensor.tensor.rank ? tensor.tensor.stride(dim) : 1;
         list.push_back(as_number(static_cast<double>(stride * unit)));

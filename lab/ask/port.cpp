@@ -121,6 +121,8 @@ std::vector<Value> Port::values(const oracle::Problem& problem) const {
         const Tensor& tensor = call.tensor(call.contract->index_of(parameter.argument));
         values.push_back(tensor.defined() ? in_order_of(parameter, value_of(parameter.name, tensor))
                                           : Value());
+        if (parameter.without >= 0 && values.back().is_tensor())
+          values.back().tensor = values.back().tensor.select(parameter.without, 0);
         if (original->drops_leading_ones && values.back().is_tensor())
           values.back().tensor = without_leading_ones(values.back().tensor);
         values.back().name = parameter.name;
@@ -191,6 +193,12 @@ static int rank_of(const core::Contract& contract, std::string_view argument) {
 }
 
 Tensor Port::by_contract(std::size_t role, const Tensor& tensor) const {
+  if (const int without = original->parameters[role].without; without >= 0) {
+    Tensor whole = tensor.unsqueeze(without);
+    whole.strides[static_cast<std::size_t>(without)] =
+        without + 1 < whole.rank ? whole.size(without + 1) * whole.stride(without + 1) : 1;
+    return whole;
+  }
   const std::vector<int>& axes = original->parameters[role].axes;
   std::vector<int> back(axes.size());
   for (std::size_t i = 0; i < axes.size(); ++i) back[static_cast<std::size_t>(axes[i])] = static_cast<int>(i);

@@ -74,8 +74,11 @@ struct Passing {
   /// Its last two dimensions lie column by column, each column on from a multiple of so many elements; the
   /// shape stays. 0: as they are.
   int columns = 0;
-  bool bytes = false;  ///< of a stride: counted in bytes
-  bool boxed = false;  ///< of a number: given as a tensor with one element
+  /// Its last dimension as two, the last of so many elements; `axes` are of what that makes. 0: as it is.
+  int split = 0;
+  bool bytes = false;      ///< of a stride: counted in bytes
+  bool of_the_op = false;  ///< of a stride: of the op's dimension, wherever it lies in what is passed
+  bool boxed = false;      ///< of a number: given as a tensor with one element
   /// A dimension that the original's tensor does not have, before this one, as long as `longer` counts: its
   /// elements are copies.
   int inserted = -1;

@@ -23,6 +23,7 @@ constexpr Known kKnown[] = {
     {"quotient=x*(1/s)", "values are multiplied by the reciprocal of the scale"},
     {"scale=amax*(1/448)", "the scale is the maximum times the rounded 1 / 448"},
     {"scale=ue8m0", "scales are powers of two (scale_format ue8m0)"},
+    {"ue8m0=log2", "the power of two is exp2(ceil(log2(s))) in f32"},
     {"s=transposed", "scales lie column by column"},
     {"scale=1/(448/amax)", "the scale is the reciprocal of 448 / amax"},
     {"zero_guard=zeros-1", "a block of zeros has scale 1"},

@@ -31,6 +31,9 @@ struct DiagnoseRequest {
   CallSettings settings;
   /// The same candidate built for warps of 64 lanes; null where that makes no difference.
   std::function<std::shared_ptr<const Candidate>()> wide;
+  /// The same candidate built so that a shuffle downwards gives each lane the whole of a reduction; null
+  /// where it has no such shuffle.
+  std::function<std::shared_ptr<const Candidate>()> whole_shuffles;
 };
 
 /// The stages call and exec of a candidate that compiles: what it is, what is wrong with it, and why.

@@ -17,6 +17,7 @@
 #include "lab/findings/source_places.hpp"
 #include "lab/findings/variation_codes.hpp"
 #include "lab/judge/other_kernels.hpp"
+#include "lab/judge/other_lanes.hpp"
 
 #include <fmt/format.h>
 
@@ -112,23 +113,6 @@ void add_unobservable(const Numbers& numbers, const std::string& source, const s
   }
 }
 
-/// Of numbers that are right, or explained, with 64 lanes and not with 32: no fault of HIP code, whose data
-/// centre devices have 64, unless the instruction asks for the others too.
-void depends_on_lanes(const Numbers& with_32, bool asked_for_32, Diagnosis& diagnosis) {
-  const std::string seen = fmt::format("with 32 (RDNA, NVIDIA) {} of {} elements are wrong",
-                                       with_32.explanation.plain.wrong, with_32.explanation.plain.elements);
-  if (!asked_for_32) {
-    diagnosis.notes.push_back("written for warps of 64 lanes (CDNA) and judged with 64: " + seen);
-    return;
-  }
-  Finding finding;
-  finding.code = Code::warp_size;
-  finding.evidence =
-      "the instruction also asks for warps of 32 lanes: the answer is right with 64 (CDNA), but " + seen;
-  finding.fix = "use warpSize, 64-bit masks and explicit widths";
-  add_once(diagnosis.findings, std::move(finding));
-}
-
 /// What is wrong besides with a candidate that takes every tensor for a compact one: its numbers where it is
 /// given copies that are. None where no recorded call has another, or where that explains nothing.
 std::optional<Numbers> of_compact_copies(const Candidate& candidate, const Called& called,
@@ -189,23 +173,11 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     if (std::optional<Numbers> compact = of_compact_copies(candidate, called, questions))
       numbers = std::move(*compact);
   const std::shared_ptr<const Candidate> wide = request.wide ? request.wide() : nullptr;
-  const Candidate* asked = &candidate;
-  if (!numbers.explanation.explains && wide != nullptr) {
-    Questions wider = questions;
-    wider.settings.lanes = 64;
-    wider.before = &numbers;
-    Form form = called.form;
-    for (const Entry& entry : wide->entries())
-      if (entry.name == called.form.entry->name && entry.form == called.form.entry->form) form.entry = &entry;
-    Numbers others = explain_numbers(*wide, form, *called.port, wider);
-    if (others.explanation.explains || 2 * others.explanation.left.wrong < numbers.explanation.left.wrong) {
-      depends_on_lanes(numbers, request.narrow_warps, diagnosis);
-      numbers = std::move(others);
-      called.form = form;
-      questions.settings = wider.settings;
-      asked = wide.get();
-    }
-  }
+  // What explains them asks on.
+  const std::shared_ptr<const Candidate> other =
+      numbers.explanation.explains ? nullptr
+                                   : of_other_lanes(wide, request, called, questions, numbers, diagnosis);
+  const Candidate* asked = other != nullptr ? other.get() : &candidate;
   diagnosis.calls += static_cast<int>(numbers.evidence.size());
   diagnosis.notes.insert(diagnosis.notes.end(), numbers.large.begin(), numbers.large.end());
   for (std::size_t i = 0; i < numbers.answers.size(); ++i)

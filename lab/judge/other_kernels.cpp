@@ -80,17 +80,12 @@ std::string outputs_not_given(const Form& form, const Port& port) {
 }
 
 std::string takes_pages(const Called& called) {
-  const std::vector<Parameter>& parameters = called.form.entry->parameters;
-  std::string pages = pages_of(*called.form.entry, *called.port);
-  // Tensors say how many dimensions they have, and a query of decode has fewer than the op's.
-  const bool tensors = std::any_of(parameters.begin(), parameters.end(),
-                                   [](const Parameter& p) { return p.kind == Parameter::Kind::tensor; });
-  if (const int table = page_table_of(called); tensors && table >= 0)
-    pages = parameters[static_cast<std::size_t>(table)].name;
+  const std::string pages = pages_of(*called.form.entry, *called.port);
   if (pages.empty()) return {};
   return fmt::format(
-      "{} finds keys through {}: functions{} are not asked for keys in pages, so it is not judged",
-      called.form.entry->name, pages, tensors ? " of tensors" : "");
+      "{} finds keys through {}, which is none of the forms in which keys in pages are asked, so "
+      "it is not judged",
+      called.form.entry->name, pages);
 }
 
 std::string takes_host_memory(const Called& called) {
@@ -191,9 +186,8 @@ std::string has_other_pages(const Called& called, const Numbers& numbers) {
   if (table < 0 || numbers.explanation.explains || numbers.pattern || numbers.raced || strays(called.trial))
     return {};
   return fmt::format(
-      "{} finds keys through {}, and its answers are not those of attention over pages of [page_size, Hkv, "
-      "D], "
-      "with whatever fault: its pages may lie otherwise, so it is not judged",
+      "{} finds keys through {}, and its answers are not those of attention over pages in any order that is "
+      "known, with whatever fault: its pages may lie otherwise, so it is not judged",
       called.form.entry->name, called.form.entry->parameters[static_cast<std::size_t>(table)].name);
 }
 
@@ -201,7 +195,7 @@ std::string is_nothing_like_the_op(const Called& called, const Numbers& numbers)
   if (numbers.explanation.explains || numbers.pattern || numbers.raced || !called.trial.ok()) return {};
   // What keeps to its memory and fills its outputs is called for what it is made for.
   if (!strays(called.trial) && !leaves_out(*called.given, called.trial)) return {};
-  constexpr double kFinite = 0.9, kRight = 0.5, kLike = 0.2;
+  constexpr double kFinite = 0.9, kRight = 0.3, kLike = 0.2;
   // What reads memory that nothing has written answers by chance.
   for (const Answer& answer : numbers.answers)
     for (const Seen& seen : answer.seen)

@@ -37,12 +37,12 @@ std::string guessed_numbers(const Called& called);
 std::string numbers_are_unknown(const std::string& guesses, const std::string& op);
 /// Whether the answer is the same whatever lies in the memory that is lent: it is written before it is read.
 bool writes_what_is_lent(const Candidate& candidate, const Called& called, const CallSettings& settings);
-/// Why a stranger whose answer is nothing like the op's, and that does not keep to the memory of the op's
-/// arguments or does not fill it, is not judged as it: the sentence. Empty where it is not so, or where
 /// Why a function of pages is not judged: no set of causes explains its answers, and its pages may lie
 /// otherwise than the op's. Empty where it is.
 std::string has_other_pages(const Called& called, const Numbers& numbers);
 
+/// Why a stranger whose answer is nothing like the op's, and that does not keep to the memory of the op's
+/// arguments or does not fill it, is not judged as it: the sentence. Empty where it is not so, or where
 /// something else is seen to be the reason.
 std::string is_nothing_like_the_op(const Called& called, const Numbers& numbers);
 

@@ -7,7 +7,12 @@ namespace isomer::oracle {
 
 float number_in(std::string_view text) { return std::strtof(std::string(text).c_str(), nullptr); }
 
+float added_to_maximum(const Variations& vary) { return number_in(vary.after("added=amax-")); }
+
+bool adds(const Variations& vary) { return !vary.after("added=").empty(); }
+
 float guarded(float most, float scale, const Variations& vary) {
+  if (const std::string_view added = vary.after("added=scale-"); !added.empty()) scale += number_in(added);
   if (const std::string_view least = vary.after("zero_guard=scale-"); !least.empty())
     scale = scale < number_in(least) ? number_in(least) : scale;
   if (const std::string_view below = vary.after("zero_guard=below-"); !below.empty()) {

@@ -34,6 +34,9 @@ struct Original {
     /// Of a tensor whose axes the original has in another order than the contract: dimension i of it is the
     /// contract's axes[i]. Empty: the same order.
     std::vector<int> axes = {};
+    /// A dimension of the contract's, always of size 1 in the cases, that the original's tensor does not
+    /// have: its queries, of which there is one. −1: none.
+    int without = -1;
     /// Of f32 memory that callers lend for what lies between two kernels, and that no argument of the
     /// contract is: its shape by the call. An output of which nothing is asked.
     std::function<std::vector<std::int64_t>(const core::Call&)> lent = {};
@@ -100,8 +103,8 @@ struct Original {
     std::size_t output = 0;     ///< that holds the scales
     double largest = 1;         ///< a scale is its maximum divided by this
     std::string under_maximum;  ///< "zero_guard=amax-"
-    /// The maximum behind each element of the scales; NaN where none is.
-    std::function<std::vector<double>(const core::Call&)> maxima;
+    /// The magnitudes of the elements behind each element of the scales, in their order; empty where none is.
+    std::function<std::vector<std::vector<double>>(const core::Call&)> magnitudes;
   };
   Scaling scaling = {};
   /// Sizes without a ragged edge, where a wrong count of blocks shows nothing: "m=128 n=256". May be empty.

@@ -68,10 +68,13 @@ void Block::complete(Warp& warp, std::size_t which) {
   progressed_ = true;
   yields_ = 0;
   Thread* lanes = &threads_[static_cast<std::size_t>(&warp - warps_.data()) * launch_.lanes];
-  if (launch_.watch && meeting->op == WarpOp::sync) {
+  if (launch_.watch) {
     std::vector<Thread*> members;
     for (std::uint64_t m = meeting->members; m; m &= m - 1) members.push_back(&lanes[std::countr_zero(m)]);
-    watch::join(*this, members);
+    if (meeting->op == WarpOp::sync)
+      watch::join(*this, members);
+    else
+      watch::converge(*this, members);
   }
   const bool backwards = (launch_.seed & 2) != 0;
   for (std::uint64_t m = meeting->members; m;) {

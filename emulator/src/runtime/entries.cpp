@@ -160,7 +160,7 @@ void describe(const char* mangled, EntryParameter& p) {
     p.kind = EntryKind::tensor;
   } else if (has(pointee, "StreamHandle") || pointee == "CUstream_st" || pointee == "ihipStream_t") {
     p.kind = EntryKind::stream;
-  } else if (pointee == "void" && (p.name == "stream" || ends_with(p.name, "_stream") || p.name == "s")) {
+  } else if (pointee == "void" && (p.name == "stream" || ends_with(p.name, "_stream"))) {
     p.kind = EntryKind::stream;
   } else {
     p.kind = EntryKind::pointer;

@@ -2,7 +2,9 @@
 //
 // Inside a block, a barrier orders everything before it against everything after it (the block's epoch).
 // Inside an epoch, warp operations and partial barriers order the threads that took part: each thread counts
-// its own steps (`tick`) and keeps, once it met somebody, a vector of the ticks it has seen. Between blocks,
+// its own steps (`tick`) and keeps, once it met somebody, a vector of the ticks it has seen. A shuffle, a
+// vote and the like order no memory, but for this: what a lane has read before is not changed by what another
+// lane writes behind it, for no lane gets a result before all have come with what they read. Between blocks,
 // and through words of memory, only fences and atomic or volatile accesses order: a fence notes what its
 // thread knows, the next such write of a word leaves that with the word for those whom its scope and the
 // fence's reach, and whoever reads the word knows it from his own next fence on.
@@ -35,7 +37,8 @@ struct ThreadClock {
   std::uint32_t epoch = 0;    ///< the block's epoch that `tick` and `seen` belong to
   std::uint32_t tick = 1;
   std::shared_ptr<const Ticks> seen;
-  std::shared_ptr<const Ticks> proxied;  ///< what a proxy fence stands behind, across epochs
+  std::shared_ptr<const Ticks> converged;  ///< by lane of its warp: what it has read, and comes behind
+  std::shared_ptr<const Ticks> proxied;    ///< what a proxy fence stands behind, across epochs
   Knowledge known;
   Knowledge picked;                       ///< read with a word, and to be had from the next fence on
   Knowledge picked_value;                 ///< that part of it that did not come with a lock
@@ -53,6 +56,7 @@ struct ThreadClock {
     segment = epoch = spins = 0;
     tick = 1;
     seen.reset();
+    converged.reset();
     proxied.reset();
     for (Knowledge* k : {&known, &picked, &picked_value, &fenced_device, &fenced_block}) k->reset();
     just_fenced = guesses = false;

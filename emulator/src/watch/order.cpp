@@ -26,6 +26,7 @@ void refresh(Block& block, ThreadClock& clock) {
   if (clock.epoch == block.epoch()) return;
   clock.epoch = block.epoch();
   clock.seen.reset();
+  clock.converged.reset();
   clock.segment = 0;
 }
 
@@ -182,6 +183,32 @@ void join(Block& block, const std::vector<Thread*>& members) {
     t->clock.proxied = proxied;
     step(t->clock);
   }
+}
+
+void converge(Block& block, const std::vector<Thread*>& members) {
+  const std::uint32_t lanes = block.launch().lanes;
+  auto met = std::make_shared<Ticks>(lanes, 0);
+  const Ticks* last = nullptr;
+  for (Thread* t : members) {
+    refresh(block, t->clock);
+    if (t->clock.converged && t->clock.converged.get() != last) {
+      last = t->clock.converged.get();
+      fold(*met, *last);
+    }
+  }
+  for (Thread* t : members) (*met)[t->linear % lanes] = t->clock.tick;
+  for (Thread* t : members) {
+    t->clock.converged = met;
+    step(t->clock);
+  }
+}
+
+bool read_before(std::uint32_t earlier, Block& block, Thread& thread) {
+  const Segment& e = segment(earlier);
+  const std::uint32_t lanes = block.launch().lanes;
+  return e.block == block.linear() && e.epoch == block.epoch() && thread.clock.converged &&
+         thread.clock.epoch == block.epoch() && e.thread / lanes == thread.linear / lanes &&
+         entry(*thread.clock.converged, e.thread % lanes) >= e.tick;
 }
 
 void fence(Block& block, Thread& thread, Scope scope) {

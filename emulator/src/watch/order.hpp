@@ -45,6 +45,11 @@ bool ordered(std::uint32_t earlier, Block& block, Thread& thread, bool at_once =
 
 void block_barrier(Block& block);
 void join(Block& block, const std::vector<Thread*>& members);
+/// Lanes come to a warp operation that orders no memory.
+void converge(Block& block, const std::vector<Thread*>& members);
+/// Whether a lane of the thread's own warp was in the segment before it came to such an operation with the
+/// thread: then what it read there is read.
+bool read_before(std::uint32_t earlier, Block& block, Thread& thread);
 void fence(Block& block, Thread& thread, Scope scope);
 /// A write of a word that leaves with it what the last fences noted; `release`: it is a fence itself.
 void publish(Block& block, Thread& thread, const void* address, Scope scope, bool release);

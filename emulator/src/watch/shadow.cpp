@@ -199,8 +199,8 @@ void check_races(Block& block, Thread& thread, const Buffer& buffer, const void*
   const auto touch = [&](Cell& cell) {
     if (conflicts(cell.written)) tell(cell.written, true);
     if (how & write) {
-      if (conflicts(cell.read_first)) tell(cell.read_first, false);
-      if (conflicts(cell.read_latest)) tell(cell.read_latest, false);
+      for (const Entry& e : {cell.read_first, cell.read_latest})
+        if (conflicts(e) && !read_before(e.segment, block, thread)) tell(e, false);
       cell.written = {mine, at};
       cell.read_first = cell.read_latest = {0, 0};
     } else if (cell.read_latest.segment != mine) {

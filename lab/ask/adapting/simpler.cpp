@@ -1,7 +1,9 @@
 #include "lab/ask/adapting/simpler.hpp"
 
 #include "lab/ask/adapting/changes.hpp"
+#include "lab/ask/adapting/numbers.hpp"
 #include "lab/ask/adapting/simpler_ports.hpp"
+#include "lab/ask/names/number_words.hpp"
 #include "lab/ask/names/stride_names.hpp"
 #include "lab/ask/nearness.hpp"
 
@@ -14,8 +16,9 @@
 namespace isomer::lab {
 namespace {
 
-constexpr double kSeconds = 3;    ///< of a call that is only tried
-constexpr double kSecondsIn = 8;  ///< of all of them together
+constexpr double kSeconds = 3;         ///< of a call that is only tried
+constexpr double kSecondsIn = 8;       ///< of all of them together
+constexpr double kSecondsGuessed = 2;  ///< of those in which a number is nothing that is likely
 
 /// What speaks for a way of calling, where the answer may be wrong in it too. Stores of one value by several
 /// threads say nothing of sizes, nor do barriers that are missing within a block.
@@ -27,10 +30,24 @@ double likelihood(const Given& given, const Trial& trial) {
   return worth(given, counted) + 0.5 * correlation(given, trial);
 }
 
+/// Whether all of an answer is written, or what is written of it is right: of a tile that it does not take, a
+/// function leaves more out, or strays.
+bool is_right_as_far_as_written(const Given& given, const Trial& trial) {
+  if (!leaves_out(given, trial)) return true;
+  std::size_t written = 0, right = 0;
+  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
+    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i) {
+      if (trial.untouched[t][i] != 0) continue;
+      ++written;
+      right += holds(given.plain.tensors[t], i, trial.outputs[t][i]);
+    }
+  return written > 0 && 10 * right > 9 * written;
+}
+
 /// What became of a call, for the sentence that says which is no longer asked.
 struct Outcome {
-  std::string text;     ///< empty: there was none
-  bool strays = false;  ///< memory outside the tensors was accessed
+  std::string text = {};  ///< empty: there was none
+  bool strays = false;    ///< memory outside the tensors was accessed
 };
 
 struct Way {
@@ -41,15 +58,23 @@ struct Way {
   Trial trial;
   double score = -3;
   bool elsewhere = false;  ///< right in another of its problems than this one
-  Outcome limit;           ///< of the same call of usual sizes; empty where it is one
+  Outcome limit = {};      ///< of the same call of usual sizes; empty where it is one
 };
+
+/// Whether threads of a block left out a barrier at which others waited.
+bool leaves_barriers_out(const Trial& trial) {
+  return std::any_of(trial.answer.seen.begin(), trial.answer.seen.end(),
+                     [](const Seen& seen) { return seen.kind == "barrier-divergence"; });
+}
 
 Outcome outcome(const Given& given, const Trial& trial) {
   if (!trial.answer.ok()) return {fmt::format("'{}': {}", given.line, trial.answer.message)};
   if (!trial.ok()) return {fmt::format("'{}': {}", given.line, trial.misfit)};
   const bool left = strays(trial);
   return {fmt::format("'{}': {:.0f} % of the answer is right{}", given.line, 100 * share_right(given, trial),
-                      left ? ", and memory outside the tensors is accessed" : ""),
+                      left                         ? ", and memory outside the tensors is accessed"
+                      : leaves_barriers_out(trial) ? ", and threads leave out a barrier at which others wait"
+                                                   : ""),
           left};
 }
 
@@ -112,6 +137,90 @@ bool right_elsewhere(const Candidate& candidate, const Way& way, const CallSetti
   });
 }
 
+/// The least that speaks for a way in the first of its other problems, which have the sizes in another order.
+double likelihood_of_others(const Candidate& candidate, const Way& way, const CallSettings& settings,
+                            double& worked) {
+  constexpr std::size_t kOthers = 2;
+  const Port port = without_what_it_lacks(way.simpler->port, way.form);
+  double least = way.score;
+  for (std::size_t i = 1; i <= kOthers && i < way.simpler->original.probes.size(); ++i) {
+    const std::shared_ptr<Given> given = given_by_line(port, way.simpler->original.probes[i], way.dtypes);
+    const Trial trial = try_call(candidate, way.form, way.simpler->port, *given, settings);
+    worked += trial.answer.worked_seconds;
+    least = std::min(least, likelihood(*given, trial));
+  }
+  return least;
+}
+
+constexpr double kFlagged = 1;  // what is likelier needs no flag that it was not given
+
+/// What speaks for a way where the op is asked with a flag that the function has no parameter for, such as a
+/// mask that it always has.
+double likelihood_with_flag(const Candidate& candidate, const Way& way, const CallSettings& settings,
+                            double& worked) {
+  double most = -3;
+  const Port& port = way.simpler->port;
+  if (!way.trial.ok() || strays(way.trial)) return most;
+  for (std::size_t role = 0; role < port.roles.size(); ++role) {
+    if (port.original->parameters[role].kind != oracle::Original::Kind::boolean ||
+        way.form.takes(static_cast<int>(role)))
+      continue;
+    Port flagged = without_what_it_lacks(port, way.form);
+    flagged.always = {port.roles[role].argument};
+    const std::shared_ptr<const Given> given =
+        given_by_line(flagged, port.original->probes.front(), way.dtypes);
+    const Trial trial = try_call(candidate, way.form, flagged, *given, settings);
+    worked += trial.answer.worked_seconds;
+    most = std::max(most, likelihood(*given, trial));
+  }
+  return most;
+}
+
+/// Whether a function takes memory of the op without saying of which type.
+bool takes_untyped(const Form& form) {
+  for (std::size_t i = 0; i < std::min(form.passings.size(), form.entry->parameters.size()); ++i) {
+    const Parameter& p = form.entry->parameters[i];
+    if (form.passings[i].what == Passing::What::role && p.kind == Parameter::Kind::pointer &&
+        form.passings[i].cast == DType::none && p.element == DType::none)
+      return true;
+  }
+  return false;
+}
+
+/// The dtypes in which a function is asked: those that are settled, or each of the usual ones where a code
+/// that it takes may say which it is given, or nothing does.
+std::vector<Dtypes> dtypes_to_try(const Guess& guess, const Dtypes& settled) {
+  std::vector<Dtypes> list = {settled};
+  const bool open =
+      takes_untyped(guess.form) || std::any_of(guess.unsure.begin(), guess.unsure.end(), [&](int at) {
+        return is_code_name(guess.form.entry->parameters[static_cast<std::size_t>(at)].name);
+      });
+  for (std::size_t i = 0; open && i < guess.port->original->usual.size(); ++i) {
+    Dtypes each;
+    for (const auto& [field, dtype] : guess.port->original->usual[i]) each[field] = dtype;
+    if (each != settled) list.push_back(std::move(each));
+  }
+  return list;
+}
+
+/// A simpler port with the likeliest of what the guess's unsure numbers may be, or with the others. None
+/// where the op does not take it.
+std::vector<Way> ways_of(const Tried& tried, const Guess& guess, const Dtypes& dtypes, bool likeliest) {
+  std::vector<Way> list;
+  if (tried.simpler->original.probes.empty()) return list;
+  try {
+    const std::shared_ptr<const Given> given =
+        given_by_line(without_what_it_lacks(tried.simpler->port, tried.form),
+                      tried.simpler->original.probes.front(), dtypes);
+    std::vector<Form> forms = forms_of_numbers(guess, *given);
+    const auto second = forms.begin() + 1;
+    for (auto form = likeliest ? forms.begin() : second; form != (likeliest ? second : forms.end()); ++form)
+      list.push_back({tried.simpler, std::move(*form), dtypes, given, {}});
+  } catch (const Error&) {
+  }
+  return list;
+}
+
 /// The best of the simpler ports of the op's originals.
 Way best_way(const Candidate& candidate, const Called& called, const CallSettings& settings) {
   const Entry& entry = *called.form.entry;
@@ -119,45 +228,60 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
   Way best;
   double worked = 0;
   bool lacks_barrier = false;  // the best way is of the usual sizes, and lacks one
-  for (const Port& port : ports()) {
-    if (port.op != called.port->op || port.original == nullptr) continue;
-    const Guess guess = guess_form(entry, port, true);
-    if (!guess.findings.empty() || !guess.unsure.empty() || guess.score < least) continue;
-    Outcome usual;
-    for (const Tried& tried : tried_ways(named_of(candidate, entry), port, guess.form)) {
-      const std::shared_ptr<Simpler>& simpler = tried.simpler;
-      if (simpler->original.probes.empty() || worked > kSecondsIn) continue;
-      try {
-        Way way = {simpler,
-                   tried.form,
-                   called.dtypes,
-                   given_by_line(without_what_it_lacks(simpler->port, tried.form),
-                                 simpler->original.probes.front(), called.dtypes),
-                   {}};
-        way.trial = try_call(candidate, way.form, way.simpler->port, *way.given, settings);
-        worked += way.trial.answer.worked_seconds;
-        way.score = likelihood(*way.given, way.trial);
-        way.limit = usual;
-        if (usual.text.empty()) usual = outcome(*way.given, way.trial);
-        // What is right and leaves its buffers is made for other sizes, if there are such. What lacks a
-        // barrier is right by chance, and for other sizes no more than for the usual ones, where it keeps to
-        // its memory.
-        if (is_right(*way.given, way.trial) && !strays(way.trial)) {
-          if (!simpler->chosen.empty() && lacks_barrier && best.simpler != nullptr) return best;
-          if (!confuses_sizes(candidate, way, settings, worked)) return way;
-          continue;
-        }
-        if (simpler->chosen.empty() && !lacks_barrier && way.trial.ok() && !strays(way.trial) &&
-            !leaves_out(*way.given, way.trial) && races_within_blocks(way.trial)) {
-          lacks_barrier = true;
-          best = std::move(way);
-          continue;
-        }
-        way.elsewhere = simpler->chosen.empty() && right_elsewhere(candidate, way, settings, worked);
-        if (way.elsewhere) return way;
-        if (way.score > best.score + kClearly && !(lacks_barrier && !simpler->chosen.empty()))
-          best = std::move(way);
-      } catch (const Error&) {  // the op does not take it
+  // What numbers may be that no name explains is tried behind the sizes: the likeliest of each is tried with
+  // all of these first.
+  for (const bool likeliest : {true, false}) {
+    const double most = likeliest ? kSecondsIn : std::min(kSecondsIn, worked + kSecondsGuessed);
+    for (const Port& port : ports()) {
+      if (port.op != called.port->op || port.original == nullptr) continue;
+      const Guess guess = guess_form(entry, port, true);
+      if (!guess.findings.empty() || guess.unsure.size() > 2 || guess.score < least ||
+          (!likeliest && guess.unsure.empty()))
+        continue;
+      Outcome usual;
+      for (const Tried& tried : tried_ways(named_of(candidate, entry), port, guess.form)) {
+        Guess of_way = guess;
+        of_way.form = tried.form;
+        for (const Dtypes& dtypes : dtypes_to_try(of_way, called.dtypes))
+          for (Way& way : ways_of(tried, of_way, dtypes, likeliest)) {
+            if (worked > most) break;
+            way.trial = try_call(candidate, way.form, way.simpler->port, *way.given, settings);
+            worked += way.trial.answer.worked_seconds;
+            way.score = likelihood(*way.given, way.trial);
+            if (way.score < kFlagged)
+              way.score = std::max(way.score, likelihood_with_flag(candidate, way, settings, worked));
+            // What it leaves out says nothing of a tile with which all that it writes is right.
+            constexpr double kAsFarAsWritten = 0.5;
+            if (!guess.unsure.empty() && way.trial.ok() && !strays(way.trial) &&
+                is_right_as_far_as_written(*way.given, way.trial) && leaves_out(*way.given, way.trial))
+              way.score += kAsFarAsWritten;
+            way.limit = usual;
+            const bool usual_sizes = way.simpler->chosen.empty();
+            // What is right and leaves its buffers, or a barrier that others wait at, is made for other
+            // sizes, if there are such. What lacks a barrier is right by chance, and for other sizes no more
+            // than for the usual ones, where it keeps to its memory.
+            const bool right = is_right(*way.given, way.trial), parted = leaves_barriers_out(way.trial);
+            if (usual.text.empty() || (right && parted)) usual = outcome(*way.given, way.trial);
+            if (right && !strays(way.trial) && !parted) {
+              // Of a number that no name explains, what is right once may be another one by chance.
+              if (!guess.unsure.empty() && !is_unsure_of_tiles_alone(guess) &&
+                  likelihood_of_others(candidate, way, settings, worked) < 1)
+                continue;
+              if (!usual_sizes && lacks_barrier && best.simpler != nullptr) return best;
+              if (!confuses_sizes(candidate, way, settings, worked)) return way;
+              continue;
+            }
+            if (usual_sizes && !lacks_barrier && way.trial.ok() && !strays(way.trial) &&
+                !leaves_out(*way.given, way.trial) && races_within_blocks(way.trial)) {
+              lacks_barrier = true;
+              best = std::move(way);
+              continue;
+            }
+            way.elsewhere = guess.unsure.empty() && !parted && usual_sizes &&
+                            right_elsewhere(candidate, way, settings, worked);
+            if (way.elsewhere) return way;
+            if (way.score > best.score + kClearly && !(lacks_barrier && !usual_sizes)) best = std::move(way);
+          }
       }
     }
   }
@@ -195,21 +319,6 @@ std::vector<Form> with_tiles(const Guess& guess) {
     list.push_back(std::move(form));
   }
   return list;
-}
-
-/// The least that speaks for a way in the first of its other problems, which have the sizes in another order.
-double likelihood_of_others(const Candidate& candidate, const Way& way, const CallSettings& settings,
-                            double& worked) {
-  constexpr std::size_t kOthers = 2;
-  const Port port = without_what_it_lacks(way.simpler->port, way.form);
-  double least = way.score;
-  for (std::size_t i = 1; i <= kOthers && i < way.simpler->original.probes.size(); ++i) {
-    const std::shared_ptr<Given> given = given_by_line(port, way.simpler->original.probes[i], way.dtypes);
-    const Trial trial = try_call(candidate, way.form, way.simpler->port, *given, settings);
-    worked += trial.answer.worked_seconds;
-    least = std::min(least, likelihood(*given, trial));
-  }
-  return least;
 }
 
 /// The same of a function of tensors, which are what says its sizes: each of the usual dtypes that it takes.
@@ -318,18 +427,30 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   // What keeps to its memory is likelier than what does not, whatever a missing barrier makes of the answers.
   const bool keeps =
       best.trial.ok() && !strays(best.trial) && strays(called.trial) && races_within_blocks(best.trial);
-  if (!best.trial.ok() || (!keeps && best.score <= likelihood(*called.given, called.trial)) ||
-      (!less && !best.elsewhere && !is_right(*best.given, best.trial)))
+  // Any tile will do that the function takes.
+  const Guess guess = guess_form(entry, *called.port, true);
+  const bool of_tiles = !tensors && is_unsure_of_tiles_alone(guess) && best.trial.ok() &&
+                        !strays(best.trial) && is_right_as_far_as_written(*best.given, best.trial);
+  const double before = likelihood(*called.given, called.trial);
+  if (!best.trial.ok() || (!keeps && (of_tiles ? best.score < before : best.score <= before)) ||
+      (!less && !best.elsewhere && !of_tiles && !is_right(*best.given, best.trial)))
     return;
+  // What a number is that no name explains is still a guess where nothing is right.
+  if (!tensors && !guess.unsure.empty() && !of_tiles && !is_right(*best.given, best.trial)) return;
   called.notes.push_back(fmt::format("it is asked for no more than its {} say, as in '{}'",
                                      tensors ? "tensors" : "parameters", best.given->line));
   const bool right_so = is_right(*best.given, best.trial);
   const bool turned = lies_otherwise(best.simpler->port) && !lies_otherwise(*called.port);
   // Of the first way of such a port nothing has been said yet.
   if (best.limit.text.empty() && right_so && turned) best.limit = outcome(*called.given, called.trial);
-  if (!best.limit.text.empty() && (refused || right_so)) {
+  // Of other dtypes it may be the code of them that was another.
+  if (best.dtypes != called.dtypes && !tensors) best.limit = {};
+  const bool same_line = best.given->line == called.given->line;
+  // Numbers that are found by trial alone are no limit.
+  const bool limited = !same_line || turned || lies_otherwise(best.simpler->port);
+  if (!best.limit.text.empty() && (refused || right_so) && limited) {
     Finding finding;
-    if (best.given->line == called.given->line || (turned && right_so)) {
+    if (same_line || (turned && right_so)) {
       finding.code = Code::layout_convention;
       std::string sizes;
       for (const auto& [field, value] : best.simpler->chosen)

@@ -17,12 +17,6 @@
 namespace isomer::lab {
 namespace {
 
-std::shared_ptr<Simpler> copy_of(const Port& port) {
-  auto copy = std::make_shared<Simpler>(Simpler{*port.original, port});
-  copy->port.original = &copy->original;
-  return copy;
-}
-
 Pattern field_of(const std::string& name) { return Pattern("(^|\\s)" + name + "=(\\S*)"); }
 
 /// Changes every line that has a value for the field; those that vary it, which end with it, go.
@@ -87,32 +81,6 @@ std::vector<std::string> written_for(const Named& named, const oracle::Original:
   return list;
 }
 
-/// Copies of what is asked first, without what no parameter says, of the usual sizes first, then of those for
-/// which many kernels are written. `settled`: fields that stay as they are.
-std::vector<std::shared_ptr<Simpler>> simpler_ports(const Named& named, std::shared_ptr<Simpler> first,
-                                                    const std::vector<std::string>& settled = {}) {
-  const std::vector<oracle::Original::Sayable> sayable = first->original.sayable;
-  std::vector<std::shared_ptr<Simpler>> list = {std::move(first)};
-  for (const oracle::Original::Sayable& each : sayable) {
-    if ((each.values.empty() && says(named.entry, each)) ||
-        std::find(settled.begin(), settled.end(), each.field) != settled.end())
-      continue;
-    const std::size_t before = list.size();
-    for (std::size_t i = 0; i < before; ++i) {
-      if (each.values.empty())
-        change_lines(list[i]->original, each.field,
-                     [](const Pattern& field, const std::string& line) { return field.replaced(line, ""); });
-      for (const std::string& value : written_for(named, each)) {
-        list.push_back(copy_of(*list[i]));
-        choose(*list.back(), each.field, value);
-      }
-    }
-  }
-  // One key alone has all the weight, whatever is wrong with it.
-  std::erase_if(list, [&](const std::shared_ptr<Simpler>& each) { return asks_one_key(*each); });
-  return list;
-}
-
 /// The form with its lengths of queries as those of the keys: of a kernel that takes one query and one
 /// length, that is what the length counts. Nothing where the form has no such length, or has one of keys
 /// already.
@@ -146,8 +114,14 @@ bool leads(const std::string& op, const std::string& field) {
 
 }  // namespace
 
+std::shared_ptr<Simpler> simpler_of(const Port& port) {
+  auto copy = std::make_shared<Simpler>(Simpler{*port.original, port});
+  copy->port.original = &copy->original;
+  return copy;
+}
+
 std::shared_ptr<Simpler> copy_of(const Simpler& other) {
-  std::shared_ptr<Simpler> copy = copy_of(other.port);
+  std::shared_ptr<Simpler> copy = simpler_of(other.port);
   copy->chosen = other.chosen;
   return copy;
 }
@@ -184,15 +158,39 @@ Named named_of(const Candidate& candidate, const Entry& entry) {
           text ? std::string(std::istreambuf_iterator<char>(in), {}) : std::string()};
 }
 
+std::vector<std::shared_ptr<Simpler>> simpler_ports(const Named& named, std::shared_ptr<Simpler> first,
+                                                    const std::vector<std::string>& settled) {
+  const std::vector<oracle::Original::Sayable> sayable = first->original.sayable;
+  std::vector<std::shared_ptr<Simpler>> list = {std::move(first)};
+  for (const oracle::Original::Sayable& each : sayable) {
+    if ((each.values.empty() && says(named.entry, each)) ||
+        std::find(settled.begin(), settled.end(), each.field) != settled.end())
+      continue;
+    const std::size_t before = list.size();
+    for (std::size_t i = 0; i < before; ++i) {
+      if (each.values.empty())
+        change_lines(list[i]->original, each.field,
+                     [](const Pattern& field, const std::string& line) { return field.replaced(line, ""); });
+      for (const std::string& value : written_for(named, each)) {
+        list.push_back(copy_of(*list[i]));
+        choose(*list.back(), each.field, value);
+      }
+    }
+  }
+  // One key alone has all the weight, whatever is wrong with it.
+  std::erase_if(list, [&](const std::shared_ptr<Simpler>& each) { return asks_one_key(*each); });
+  return list;
+}
+
 std::vector<Tried> tried_ways(const Named& named, const Port& port, const Form& form) {
   std::vector<Tried> list;
-  for (std::shared_ptr<Simpler>& simpler : simpler_ports(named, copy_of(port)))
+  for (std::shared_ptr<Simpler>& simpler : simpler_ports(named, simpler_of(port)))
     list.push_back({std::move(simpler), form});
   const auto queries = std::find_if(port.original->sayable.begin(), port.original->sayable.end(),
                                     [](const oracle::Original::Sayable& each) { return each.field == "sq"; });
   const std::optional<Form> of_keys = with_length_of_keys(form, port);
   if (queries == port.original->sayable.end() || !of_keys) return list;
-  const std::shared_ptr<Simpler> one = copy_of(port);
+  const std::shared_ptr<Simpler> one = simpler_of(port);
   choose(*one, queries->field, "1");
   std::vector<Tried> of_one_query;
   for (std::shared_ptr<Simpler>& simpler : simpler_ports(named, one, {"sq", "sk"}))
@@ -211,7 +209,7 @@ std::vector<std::string> common_sizes(const Named& named, const oracle::Original
 
 std::vector<std::shared_ptr<Simpler>> narrower_ports(const Named& named, const Port& port) {
   std::vector<std::string> optional;
-  std::vector<std::shared_ptr<Simpler>> sized = {copy_of(port)};
+  std::vector<std::shared_ptr<Simpler>> sized = {simpler_of(port)};
   for (const oracle::Original::Sayable& each : port.original->sayable) {
     if (each.values.empty() && !leads(port.op, each.field)) optional.push_back(each.field);
     const std::size_t before = sized.size();

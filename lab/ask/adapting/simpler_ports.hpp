@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lab/ask/trial.hpp"
+#include "lab/text/lower_case.hpp"
 
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@ struct Simpler {
   std::vector<std::pair<std::string, std::string>> chosen = {};  ///< sizes that were set to a common one
 };
 
+std::shared_ptr<Simpler> simpler_of(const Port& port);
 std::shared_ptr<Simpler> copy_of(const Simpler& other);
 
 /// Sets a field of every line that has it.
@@ -57,6 +59,11 @@ struct Tried {
 /// says, of the usual sizes first, then of those for which many kernels are written; and of one query of any
 /// number of keys, which comes first where the name says so.
 std::vector<Tried> tried_ways(const Named& named, const Port& port, const Form& form);
+
+/// Copies of what is asked first, without what no parameter says, of the usual sizes first, then of those for
+/// which many kernels are written. `settled`: fields that stay as they are.
+std::vector<std::shared_ptr<Simpler>> simpler_ports(const Named& named, std::shared_ptr<Simpler> first,
+                                                    const std::vector<std::string>& settled = {});
 
 /// The sizes for which many kernels are written; where one is known, tiles may be twice as large.
 std::vector<std::string> common_sizes(const Named& named, const oracle::Original::Sayable& each);

@@ -1,6 +1,7 @@
 #include "lab/ask/names/number_names.hpp"
 
 #include "lab/text/lower_case.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <string>
 
@@ -14,6 +15,9 @@ bool holds(std::string_view name, std::string_view part) { return name.find(part
 std::optional<double> number_by_name(const Port& port, std::string_view name) {
   const std::string asked = lower_case(name);
   const core::Contract& contract = *port.oracle->contract;
+  // What quantised keys and values are multiplied by is 1 of those that are not.
+  static const Pattern kOfCache("(k|v|kv|key|value)_?(cache_?)?(de)?_?(quant_?)?scale(_float)?");
+  if (port.op == "attention" && kOfCache.is(asked)) return 1;
   for (const core::Option& option : contract.options) {
     if (option.kind != core::Option::Kind::f32) continue;
     const std::string own = lower_case(option.name);

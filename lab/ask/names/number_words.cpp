@@ -27,9 +27,11 @@ std::string length_said(const std::vector<std::string>& words) {
   static const std::vector<std::string> queries = {"q", "query", "queries"},
                                         keys = {"kv",     "k",    "key",     "keys", "cache",
                                                 "cached", "past", "current", "cur",  "max"},
-                                        counts = {"num",    "n",      "nr",     "count",    "total",
-                                                  "of",     "len",    "length", "seq",      "sequence",
-                                                  "seqlen", "tokens", "rows",   "positions"};
+                                        counts = {"num",      "n",      "nr",        "count", "total",
+                                                  "of",       "len",    "length",    "lens",  "seq",
+                                                  "sequence", "seqlen", "tokens",    "rows",  "positions",
+                                                  "valid",    "actual", "effective", "used",  "context",
+                                                  "ctx",      "history"};
   bool query = false, key = false;
   for (const std::string& word : words) {
     query = query || one_of(queries, word);
@@ -150,7 +152,95 @@ bool counts_rows(const Entry& entry) {
   });
 }
 
+/// "num_experts", "max_m": how many experts there are, and how many rows each has room for.
+bool number_of_experts(const Port& port, const Parameter& p, Passing& passing) {
+  static const Pattern kExperts("((num|n)_?)?(local_?)?(experts?|groups?)|(num_)?groups?|e|g"),
+      kRows(
+          "(max_?m|m_?max|max_?(tokens|rows|num_tokens)(_per_(expert|group))?|m|rows_per_(expert|group)|"
+          "tokens_per_expert|capacity)");
+  const std::string name = lower_case(p.name);
+  const int b = port.role_of_argument("b"), a = port.role_of_argument("a");
+  if (port.op != "grouped_fp8_gemm" || a < 0 || b < 0) return false;
+  passing.what = What::size;
+  const bool masked = port.role_of_argument("row_counts") >= 0;
+  if (kExperts.is(name)) {
+    passing.role = b;
+    passing.dim = -3;
+  } else if (kRows.is(name) && masked) {
+    passing.role = a;
+    passing.dim = -2;
+  } else {
+    passing = Passing();
+    return false;
+  }
+  return true;
+}
+
+/// "out_features" and "in_features": the rows and the columns of a weight, where nothing is multiplied by it.
+bool number_of_weight(const Port& port, const Parameter& p, Passing& passing) {
+  static const Pattern kRows("out(put)?_(features|dim|size|channels)|d_?out"),
+      kColumns("in(put)?_(features|dim|size|channels)|d_?in");
+  const bool rows = kRows.is(lower_case(p.name));
+  if ((!rows && !kColumns.is(lower_case(p.name))) || dimension_of(port, "K")) return false;
+  const std::optional<Dimension> of = dimension_of(port, rows ? "M" : "N");
+  if (!of || !dimension_of(port, rows ? "N" : "M")) return false;
+  passing.what = What::size;
+  passing.role = of->role;
+  passing.dim = of->dim;
+  return true;
+}
+
+/// "kv_block_stride", "cache_head_stride", "stride_k_page": a step through caches, however those lie.
+bool stride_of_cache(const Port& port, const Parameter& p, Passing& passing) {
+  const std::string name = lower_case(p.name);
+  const auto step = [&](const char* of) {
+    static const std::string caches = "(kv|k|v|key|value)?_?(caches?|pages)?";
+    return Pattern(caches + "_" + of + "_stride|stride_" + caches + "_" + of + "|" + caches + "_stride_" + of)
+        .is(name);
+  };
+  const std::optional<Dimension> keys = dimension_of(port, "Sk"), heads = dimension_of(port, "Hkv");
+  if (p.kind != Parameter::Kind::integer || !keys || !heads || port.role_of_argument("seqused_k") < 0)
+    return false;
+  std::optional<Dimension> of;
+  if (step("(block|page|batch|seq|b)"))
+    of = Dimension{keys->role, 0};
+  else if (step("(heads?|h)"))
+    of = heads;
+  else if (step("(tok(en)?|slot|key|pos|n)"))
+    of = keys;
+  if (!of) return false;
+  const int values = port.role_of_argument("v");
+  static const Pattern kValues("(stride_)?v(alue)?_.*");
+  passing.what = What::stride;
+  passing.role = kValues.is(name) && values >= 0 ? values : of->role;
+  passing.dim = of->dim;
+  passing.of_the_op = true;
+  return true;
+}
+
 }  // namespace
+
+bool is_tile_name(const std::string& name) {
+  static const Pattern kTile(
+      "b_?[rc]|(block|tile|blk|bk)_?(m|n|q|k|kv|r|c|rows?|cols?|sz|dim|x|y)?|tile_?size(_[a-z]+)?|"
+      "(q|kv|k)_?(block|tile)(_?size)?|tile_?(rows?|cols?|len|width)");
+  return kTile.is(lower_case(name)) || sizes_launches(name);
+}
+
+bool sizes_launches(const std::string& name) {
+  static const Pattern kLaunch(
+      "(num_?|n_?)?threads(_per_block)?|(threads?_?)?block_?(dim|threads)|(num_?|n_?)?warps|tpb|"
+      "(num_?|n_?|grid_?)(blocks|ctas|sms?)|grid(_?(dim|size|x))?|launch_(blocks|threads)");
+  return kLaunch.is(lower_case(name));
+}
+
+bool is_code_name(const std::string& name) {
+  static const Pattern kCode(
+      "rule|method|algo(rithm)?|kind|policy|strategy|scheme|impl|"
+      "((d|data_?|elem(ent)?_?|scalar_?|in_?|input_?)?type)(_?(code|id|enum|flag))?|(precision|mode|flags?|"
+      "layout|version|variant|device(_?id)?|dev)|(is|use)_\\w+");
+  return kCode.is(lower_case(name));
+}
 
 bool takes_a_position(const Entry& entry) {
   return std::any_of(entry.parameters.begin(), entry.parameters.end(), is_position);
@@ -170,9 +260,17 @@ bool shares_heads(const Entry& entry) {
   return std::any_of(entry.parameters.begin(), entry.parameters.end(), is_ratio_of_heads);
 }
 
+bool is_stride_of_cache(const Port& port, const Parameter& p) {
+  Passing passing;
+  return stride_of_cache(port, p, passing);
+}
+
 bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,
                      const std::vector<int>& role_at, Passing& passing) {
   const std::string& name = p.name;
+  if (number_of_experts(port, p, passing) || number_of_weight(port, p, passing) ||
+      stride_of_cache(port, p, passing))
+    return true;
   if (number_of_pages(port, p, passing) || number_of_cache(entry, port, p, passing)) return true;
   const std::vector<std::string> words = words_of(name);
   const auto has = [&](const char* word) { return one_of(words, word); };

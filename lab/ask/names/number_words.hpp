@@ -13,6 +13,16 @@ namespace isomer::lab {
 bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,
                      const std::vector<int>& role_at, Passing& passing);
 
+/// Whether a number's name says that it is a step through the caches of keys and values.
+bool is_stride_of_cache(const Port& port, const Parameter& p);
+
+/// Whether a number's name says that it sizes tiles or blocks of threads, which is left to whoever calls it.
+bool is_tile_name(const std::string& name);
+/// Whether it says that it is a number of blocks, or of threads in one, of a launch.
+bool sizes_launches(const std::string& name);
+/// Whether it says that it is a code of a type, a mode, a device or a flag.
+bool is_code_name(const std::string& name);
+
 /// Whether a number of the entry says where its one query stands among the keys, as "pos" does.
 bool takes_a_position(const Entry& entry);
 /// Whether its numbers say how many keys there are, and none how many queries: of one query, as kernels have

@@ -91,15 +91,28 @@ int role_of_first_words(const Port& port, const std::string& name) {
 
 double agreement(bool of_role, bool of_name) { return of_role && of_name ? 3 : of_role != of_name ? -4 : 0; }
 
+/// What the type of its elements says of a parameter being that role.
+double fit_of_element(const Port& port, std::size_t role, const Parameter& p) {
+  const int at = port.oracle->contract->index_of(port.roles[role].argument);
+  if (at < 0 || p.element == DType::none) return 0;
+  const auto& dtypes = port.oracle->contract->args[static_cast<std::size_t>(at)].dtypes;
+  if (std::find(dtypes.begin(), dtypes.end(), p.element) != dtypes.end()) return 1;
+  const bool wide = std::any_of(dtypes.begin(), dtypes.end(),
+                                [&](DType dtype) { return size_of(dtype) == size_of(p.element); });
+  return wide ? 0 : -4;
+}
+
 /// What speaks for a parameter being that role; not above 0 where nothing does.
 double fit(const Port& port, std::size_t role, const Parameter& p, bool op_has_lse, bool op_has_sides) {
   double score = 0;
   const Port::Role& of = port.roles[role];
   if (is_of_no_op(port, p)) return -10;
   if (p.is_const && p.kind == Kind::pointer && of.output) return -10;
+  const double held = fit_of_element(port, role, p);
   if (port.role_of(p.name) == static_cast<int>(role) ||
       port.role_of(without_device(p.name)) == static_cast<int>(role))
-    score += 10;
+    // The op's name on memory of other elements, such as the weight that a weight is spread into.
+    score += held < 0 && !p.is_const ? 0 : 10;
   else if (role_of_first_words(port, p.name) == static_cast<int>(role))
     score += 5;
   const Said wanted = said_by_role(of), got = said_by_name(p.name, op_has_lse);
@@ -110,15 +123,7 @@ double fit(const Port& port, std::size_t role, const Parameter& p, bool op_has_l
   score += agreement(wanted.scale, got.scale) + agreement(wanted.lse, got.lse);
   if (op_has_sides && wanted.side != Side::none)
     score += got.side == wanted.side ? 3 : got.side == Side::none ? -1 : -4;
-  const int at = port.oracle->contract->index_of(of.argument);
-  if (at >= 0 && p.element != DType::none) {
-    const auto& dtypes = port.oracle->contract->args[static_cast<std::size_t>(at)].dtypes;
-    const bool takes = std::find(dtypes.begin(), dtypes.end(), p.element) != dtypes.end();
-    const bool wide = std::any_of(dtypes.begin(), dtypes.end(),
-                                  [&](DType dtype) { return size_of(dtype) == size_of(p.element); });
-    score += takes ? 1 : wide ? 0 : -4;
-  }
-  return score;
+  return score + held;
 }
 
 /// The assignment with the highest sum, by going through all of them; few enough, for ops have few tensors.

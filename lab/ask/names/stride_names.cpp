@@ -260,6 +260,8 @@ std::vector<std::string> shape_words(const Port& port, int role) {
       word += c;
     }
   }
+  const int without = port.original->parameters[static_cast<std::size_t>(role)].without;
+  if (without >= 0 && without < static_cast<int>(list.size())) list.erase(list.begin() + without);
   const std::vector<int>& axes = port.original->parameters[static_cast<std::size_t>(role)].axes;
   if (axes.size() != list.size()) return list;
   std::vector<std::string> turned;

@@ -1,6 +1,7 @@
 #include "lab/evidence/variations/answer_patterns.hpp"
 
 #include "lab/evidence/variations/decoded_patterns.hpp"
+#include "lab/evidence/variations/part_maxima.hpp"
 
 #include <fmt/format.h>
 
@@ -63,7 +64,7 @@ Finding neighbours(const Numbers& numbers, std::size_t output, std::size_t mask,
 /// Scales that are right beside elements that are too large, and never too small, wherever they are wrong,
 /// while the first of each block is right: a reduction whose result only its first thread has.
 std::optional<Finding> not_broadcast(const Port& port, const Numbers& numbers) {
-  if (port.original == nullptr || !port.original->scaling.maxima) return std::nullopt;
+  if (port.original == nullptr || !port.original->scaling.magnitudes) return std::nullopt;
   const std::size_t scales = port.original->scaling.output;
   std::size_t larger = 0, largest = 0, firsts = 0, blocks = 0;
   std::string name;
@@ -117,6 +118,7 @@ std::optional<Finding> pattern_of_answers(const Port& port, const Numbers& numbe
       if (const Count count = exchanged(numbers, t, mask); count.explains())
         return neighbours(numbers, t, mask, count);
   if (std::optional<Finding> found = decoded_otherwise(port, numbers)) return found;
+  if (std::optional<Finding> found = maximum_of_a_part(port, numbers)) return found;
   return not_broadcast(port, numbers);
 }
 

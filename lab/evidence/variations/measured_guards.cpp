@@ -21,12 +21,21 @@ struct Scaled {
   double spacing;  ///< of the type that stores it, near 0
 };
 
+/// NaN counts nowhere.
+double largest_of(const std::vector<double>& block) {
+  double largest = 0;
+  for (const double each : block) largest = std::max(largest, each);
+  return largest;
+}
+
 std::vector<Scaled> scales_of(const oracle::Original::Scaling& scaling,
                               const std::vector<Evidence>& evidence) {
   std::vector<Scaled> list;
   for (const Evidence& each : evidence) {
     const oracle::ExpectedTensor& tensor = each.given->plain.tensors[scaling.output];
-    const std::vector<double> maxima = scaling.maxima(each.given->problem->call());
+    std::vector<double> maxima;
+    for (const std::vector<double>& block : scaling.magnitudes(each.given->problem->call()))
+      maxima.push_back(block.empty() ? NAN : largest_of(block));
     const std::vector<double>& stored = each.outputs[scaling.output];
     const double spacing = tensor.dtype == DType::f16 ? 0x1p-24 : tensor.dtype == DType::bf16 ? 0x1p-133 : 0;
     for (std::size_t i = 0; i < std::min(maxima.size(), stored.size()); ++i)
@@ -71,6 +80,24 @@ double shared_divisor(const std::vector<Scaled>& scales, double largest) {
   return !own && 4 * static_cast<std::size_t>(alike) >= 3 * divisors.size() ? middle : 0;
 }
 
+/// What is added to every scale, in the scale's own measure; 0 where it is nothing, or not the same in all.
+double added_to_scales(const std::vector<Scaled>& scales) {
+  constexpr double kOfStored = 0x1p-22;
+  const auto smallest = std::min_element(scales.begin(), scales.end(),
+                                         [](const Scaled& a, const Scaled& b) { return a.own < b.own; });
+  if (smallest == scales.end() || smallest->spacing > 0) return 0;
+  const double added = smallest->stored - smallest->own;
+  if (!(added > 0) || !std::isfinite(added)) return 0;
+  std::size_t alike = 0, telling = 0;
+  for (const Scaled& each : scales) {
+    const double room = kOfStored * each.stored;
+    alike += std::fabs(each.stored - each.own - added) <= room + 1e-3 * added;
+    // A scale that a floor would leave as it is.
+    telling += each.own > 2 * added && each.stored - each.own > added / 2 && added > 4 * room;
+  }
+  return telling >= 2 && 20 * alike >= 19 * scales.size() ? added : 0;
+}
+
 oracle::Variation under(const std::string& prefix, const std::string& number, const char* what) {
   return {prefix + number, fmt::format("{} is at least {}", what, number)};
 }
@@ -101,6 +128,13 @@ namespace {
 /// What is put under a maximum, under a scale, or given to small maxima in place of one.
 std::vector<oracle::Variation> guards_of(const Port& port, const std::vector<Scaled>& scales) {
   const oracle::Original::Scaling& scaling = port.original->scaling;
+  if (const double added = added_to_scales(scales); added > 0) {
+    const auto simplest = [](double value) { return simplest_between(value * 0.9995, value * 1.0005); };
+    const std::string scale = simplest(added), maximum = simplest(added * scaling.largest);
+    if (maximum.size() <= scale.size())
+      return {{"added=amax-" + maximum, fmt::format("{} is added to the maximum", maximum)}};
+    return {{"added=scale-" + scale, fmt::format("{} is added to the scale", scale)}};
+  }
   const double value = shared_value(scales);
   if (value == 0) return {};
   double below = 0,
@@ -141,7 +175,7 @@ std::vector<oracle::Variation> guards_of(const Port& port, const std::vector<Sca
 
 std::vector<oracle::Variation> measured_guards(const Port& port, const std::vector<Evidence>& evidence) {
   const oracle::Original::Scaling& scaling = port.original->scaling;
-  if (!scaling.maxima || evidence.empty()) return {};
+  if (!scaling.magnitudes || evidence.empty()) return {};
   const std::vector<Scaled> scales = scales_of(scaling, evidence);
   std::vector<oracle::Variation> list = guards_of(port, scales);
   if (const double divisor = shared_divisor(scales, scaling.largest); divisor != 0) {

@@ -69,6 +69,16 @@ oracle::Expected Search::varied_by(const Set& set, std::size_t evidence) const {
   return varied(*evidence_[evidence].given, oracle_, oracle::Variations(names(set)));
 }
 
+/// What an element of an answer is, held against a varied reference's.
+Search::Judged Search::judge(const Set& set, const Evidence& evidence, const oracle::ExpectedTensor& want,
+                             std::size_t tensor, std::size_t i) {
+  const bool untouched = evidence.untouched[tensor][i] != 0;
+  if (!want.written[i]) return untouched ? Judged::right : Judged::wrong;
+  if (!want.unknown.empty() && want.unknown[i] != 0 && evidence.outside) return Judged::unknown;
+  if (!set.empty() && untouched && is_no_written_nan(want, i)) return Judged::wrong;
+  return holds(want, i, evidence.outputs[tensor][i]) ? Judged::right : Judged::wrong;
+}
+
 Distance Search::of(const Set& set, const Evidence& evidence, bool open, std::size_t enough) const {
   Distance distance;
   // Single variations are asked for again and again; larger sets hardly.
@@ -81,23 +91,15 @@ Distance Search::of(const Set& set, const Evidence& evidence, bool open, std::si
     for (std::size_t i = 0; i < want.value.size(); ++i) {
       if (!open && evidence.given->open[t][i]) continue;
       ++distance.elements;
-      if (!want.written[i]) {
-        if (!evidence.untouched[t][i]) {
-          ++distance.wrong;
-          distance.error += 1000;
-        }
-      } else if (!want.unknown.empty() && want.unknown[i] != 0 && evidence.outside) {
-        ++distance.unknown;
-      } else if (!set.empty() && evidence.untouched[t][i] && is_no_written_nan(want, i)) {
-        ++distance.wrong;
-        distance.error += 1000;
-      } else if (const double got = evidence.outputs[t][i]; !holds(want, i, got)) {
-        ++distance.wrong;
-        const double error = error_of(want, i, got);
-        distance.worst = std::max(distance.worst, error);
-        distance.error += std::min(error, 1000.0);
-      } else if (want.bound[i] > 0) {
-        const double error = error_of(want, i, got);
+      const Judged judged = judge(set, evidence, want, t, i);
+      distance.wrong += judged == Judged::wrong;
+      distance.unknown += judged == Judged::unknown;
+      const bool other_memory =
+          !want.written[i] || (!set.empty() && evidence.untouched[t][i] && is_no_written_nan(want, i));
+      if (other_memory) {
+        distance.error += judged == Judged::wrong ? 1000 : 0;
+      } else if (judged == Judged::wrong || (judged == Judged::right && want.bound[i] > 0)) {
+        const double error = error_of(want, i, evidence.outputs[t][i]);
         distance.worst = std::max(distance.worst, error);
         distance.error += std::min(error, 1000.0);
       }
@@ -284,23 +286,87 @@ Search::Set Search::greedy(const std::vector<int>& active, const Set& from, bool
   return best.set;
 }
 
-/// The other sets, none larger, that explain everything too.
+/// The elements of a call that are wrong under a set.
+std::vector<std::size_t> Search::wrong_elements(const Set& set, std::size_t at) const {
+  const Evidence& evidence = evidence_[at];
+  oracle::Expected large =
+      set.size() > 1 ? varied_by(set, at) : oracle::Expected(core::Call(evidence.given->problem->call()));
+  const oracle::Expected& varied = set.size() > 1 ? large : expected(set, at);
+  std::vector<std::size_t> wrong;
+  std::size_t flat = 0;
+  for (std::size_t t = 0; t < varied.tensors.size(); ++t)
+    for (std::size_t i = 0; i < varied.tensors[t].value.size(); ++i, ++flat)
+      if (!evidence.given->open[t][i] && judge(set, evidence, varied.tensors[t], t, i) == Judged::wrong)
+        wrong.push_back(flat);
+  return wrong;
+}
+
+/// Which elements of a call each variation changes, alone or beside what explains it.
+std::vector<std::vector<bool>> Search::influences(const Set& beside, const std::vector<int>& active,
+                                                  std::size_t at) const {
+  const auto changed = [](const oracle::Expected& a, const oracle::Expected& b, std::vector<bool>& list) {
+    std::size_t flat = 0;
+    for (std::size_t t = 0; t < a.tensors.size(); ++t) {
+      const oracle::ExpectedTensor &x = a.tensors[t], &y = b.tensors[t];
+      for (std::size_t i = 0; i < x.value.size(); ++i, ++flat)
+        if (x.value[i] != y.value[i] || x.bound[i] != y.bound[i] || x.written[i] != y.written[i] ||
+            x.others.count(i) != y.others.count(i) || x.nearby.count(i) != y.nearby.count(i))
+          list[flat] = true;
+    }
+  };
+  const oracle::Expected& plain = evidence_[at].given->plain;
+  std::size_t elements = 0;
+  for (const oracle::ExpectedTensor& tensor : plain.tensors) elements += tensor.value.size();
+  std::vector<std::vector<bool>> list(active.size(), std::vector<bool>(elements));
+  for (std::size_t v = 0; v < active.size(); ++v) changed(plain, expected({active[v]}, at), list[v]);
+  // In place of each of those that explain it as well: what two do alike shows beside neither.
+  std::vector<Set> bases(beside.size() + 1, beside);
+  for (std::size_t i = 0; i < beside.size(); ++i) std::erase(bases[i], beside[i]);
+  for (const Set& base : bases) {
+    const oracle::Expected answer = varied_by(base, at);
+    for (std::size_t v = 0; v < active.size(); ++v) {
+      Set other = base;
+      if (std::erase(other, active[v]) == 0)
+        other.insert(std::upper_bound(other.begin(), other.end(), active[v]), active[v]);
+      changed(answer, varied_by(other, at), list[v]);
+    }
+  }
+  return list;
+}
+
+/// The other sets, none larger, that explain everything too: each is grown by what changes an element that is
+/// wrong without it.
 std::vector<Search::Set> Search::equals(const Set& set, const std::vector<int>& active) const {
   std::vector<Set> found;
   const double begin = steps_;
-  // The evidence that kills most is asked first.
-  const auto grow = [&](const auto& self, Set& partial, std::size_t next) -> void {
-    if (steps_ - begin > patience_) return;
-    if (!partial.empty() && partial != set && explains(partial)) found.push_back(partial);
-    if (partial.size() == set.size()) return;
-    for (std::size_t i = next; i < active.size(); ++i) {
-      partial.push_back(active[i]);
-      self(self, partial, i + 1);
-      partial.pop_back();
+  std::set<Set> seen;
+  std::map<std::size_t, std::vector<std::vector<bool>>> known;
+  const std::vector<std::size_t> order = smallest_first();
+  const auto grow = [&](const auto& self, const Set& partial) -> void {
+    if (steps_ - begin > patience_ || !seen.insert(partial).second || partial == set) return;
+    std::vector<std::size_t> wrong;
+    std::size_t call = 0;
+    for (; call < order.size() && wrong.empty(); ++call) wrong = wrong_elements(partial, order[call]);
+    if (wrong.empty() && explains(partial)) found.push_back(partial);
+    if (wrong.empty() || partial.size() == set.size()) return;
+    std::vector<std::vector<bool>>& changes = known[order[call - 1]];
+    if (changes.empty()) changes = influences(set, active, order[call - 1]);
+    // The element that the fewest change.
+    std::vector<int> fewest = active;
+    for (const std::size_t element : wrong) {
+      std::vector<int> of_element;
+      for (std::size_t v = 0; v < active.size() && of_element.size() < fewest.size(); ++v)
+        if (changes[v][element] && std::find(partial.begin(), partial.end(), active[v]) == partial.end())
+          of_element.push_back(active[v]);
+      if (of_element.size() < fewest.size()) fewest = std::move(of_element);
+    }
+    for (const int v : fewest) {
+      Set grown = partial;
+      grown.insert(std::upper_bound(grown.begin(), grown.end(), v), v);
+      self(self, grown);
     }
   };
-  Set partial;
-  grow(grow, partial, 0);
+  grow(grow, {});
   return found;
 }
 

@@ -77,6 +77,12 @@ class Search {
   bool explains(const Set& set, bool open = false) const;
   Set greedy(const std::vector<int>& active, const Set& from, bool open);
   std::vector<Set> equals(const Set& set, const std::vector<int>& active) const;
+  enum class Judged : std::uint8_t { right, wrong, unknown };
+  static Judged judge(const Set& set, const Evidence& evidence, const oracle::ExpectedTensor& want,
+                      std::size_t tensor, std::size_t i);
+  std::vector<std::size_t> wrong_elements(const Set& set, std::size_t evidence) const;
+  std::vector<std::vector<bool>> influences(const Set& beside, const std::vector<int>& active,
+                                            std::size_t evidence) const;
   bool same(const Set& a, const Set& b) const;
   std::vector<int> active(bool open) const;
   std::string separating_line(const Set& a, const Set& b) const;

@@ -141,6 +141,17 @@ std::function<std::shared_ptr<const Candidate>()> with_64_lanes(const fs::path& 
   return [built = std::async(std::launch::async, build).share()] { return built.get(); };
 }
 
+/// The candidate whose shuffles downwards give each lane the whole of a reduction, built when it is asked
+/// for.
+std::function<std::shared_ptr<const Candidate>()> with_whole_shuffles(const fs::path& path,
+                                                                      BuildSettings settings) {
+  settings.definitions.emplace_back("ISOMER_EMULATOR_WHOLE_SHUFFLES=1");
+  return [path, settings]() -> std::shared_ptr<const Candidate> {
+    BuildFailure ignored;
+    return build_candidate(path, settings, ignored);
+  };
+}
+
 /// `broken`: why the folder's recording cannot be read; `beside`: a core is free for a second build.
 Diagnosis diagnose_candidate(const CaseFolder& folder, const fs::path& path, Backend backend,
                              DiagnoseRequest request, const std::string& broken,
@@ -160,6 +171,8 @@ Diagnosis diagnose_candidate(const CaseFolder& folder, const fs::path& path, Bac
     // A real device has the lanes that it has.
     if (backend == Backend::emulated && may_depend_on_lanes(path, request.source))
       request.wide = with_64_lanes(path, settings, beside);
+    if (backend == Backend::emulated && request.source.find("shfl_down") != std::string::npos)
+      request.whole_shuffles = with_whole_shuffles(path, settings);
     const std::shared_ptr<const Candidate> candidate = build_candidate(path, settings, failure);
     if (candidate == nullptr && lacks_on_device(failure)) {
       diagnosis.error = failure.message;

@@ -113,6 +113,46 @@ __global__ void of_graph(const char* q, const char* k, const char* v, float* dst
 OF_GRAPH(engine_of_graph, kRight)
 OF_GRAPH(engine_of_graph_unscaled, kUnscaled)
 
+/// One query; lanes take pairs of dimensions, and all warps meet within the loop over them: 64 at once.
+__global__ void in_pairs(const float* q, const float* k, const float* v, float* o, int keys, int heads, int kv_heads,
+                         int dim, What what) {
+  extern __shared__ float scores[];
+  float* sums = scores + keys;
+  const int h = blockIdx.x, g = what == kInTurn ? h % kv_heads : h / (heads / kv_heads);
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  for (int j = threadIdx.x; j < keys; j += blockDim.x) {
+    float score = 0.0f;
+    for (int d = 0; d < dim; ++d) score += q[h * dim + d] * k[(j * kv_heads + g) * dim + d];
+    scores[j] = score * rsqrtf(dim);
+  }
+  __syncthreads();
+  float most = -INFINITY, sum = 0.0f;
+  for (int j = 0; j < keys; ++j) most = fmaxf(most, scores[j]);
+  for (int j = 0; j < keys; ++j) sum += expf(scores[j] - most);
+  for (int d = 2 * lane; d < dim; d += 64) {
+    float one = 0.0f, other = 0.0f;
+    for (int j = warp; j < keys; j += warps) {
+      const float weight = expf(scores[j] - most);
+      one += weight * v[(j * kv_heads + g) * dim + d];
+      other += weight * v[(j * kv_heads + g) * dim + d + 1];
+    }
+    if (warp == 0) sums[d] = sums[d + 1] = 0.0f;
+    __syncthreads();
+    atomicAdd(&sums[d], one);
+    atomicAdd(&sums[d + 1], other);
+    __syncthreads();
+    if (warp == 0) o[h * dim + d] = sums[d] / sum, o[h * dim + d + 1] = sums[d + 1] / sum;
+  }
+}
+#define IN_PAIRS(name, what)                                                                                     \
+  extern "C" void name(const float* q, const float* k_cache, const float* v_cache, float* out, int kv_len,       \
+                       int n_heads, int n_kv_heads, int head_dim) {                                              \
+    in_pairs<<<n_heads, 64, (kv_len + head_dim) * sizeof(float)>>>(q, k_cache, v_cache, out, kv_len, n_heads,    \
+                                                                   n_kv_heads, head_dim, what);                  \
+  }
+IN_PAIRS(engine_in_pairs, kRight)
+IN_PAIRS(engine_in_pairs_in_turn, kInTurn)
+
 /// One query, and no number that says so.
 __global__ void of_keys(const float* q, const float* k, const float* v, float* o, int keys, int heads, int kv_heads,
                         int dim, What what) {

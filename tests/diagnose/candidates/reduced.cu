@@ -77,3 +77,37 @@ __global__ void of_experts(const __nv_fp8_e4m3* a, const float* a_s, const __nv_
   }
 OF_EXPERTS(multiply_of_experts, false)
 OF_EXPERTS(multiply_of_experts_whole_blocks, true)
+
+/// A warp for each query and head; the maximum is made by steps downwards, which leave the whole to the first
+/// lane; `given`: it is given to the others.
+__global__ void by_steps(const float* q, const float* k, const float* v, float* o, int length, int heads, int dim,
+                         bool given) {
+  extern __shared__ float scores[];
+  const int lane = threadIdx.x, i = blockIdx.x, h = blockIdx.y;
+  float most = -1e30f;
+  for (int j = lane; j < length; j += 32) {
+    float score = 0.0f;
+    for (int d = 0; d < dim; ++d) score += q[(i * heads + h) * dim + d] * k[(j * heads + h) * dim + d];
+    scores[j] = score * rsqrtf(dim);
+    most = fmaxf(most, scores[j]);
+  }
+  for (int step = 16; step > 0; step /= 2) most = fmaxf(most, __shfl_down_sync(0xffffffffu, most, step));
+  if (given) most = __shfl_sync(0xffffffffu, most, 0);
+  float sum = 0.0f;
+  for (int j = lane; j < length; j += 32) sum += scores[j] = expf(scores[j] - most);
+  for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+  __syncwarp();
+  for (int d = lane; d < dim; d += 32) {
+    float value = 0.0f;
+    for (int j = 0; j < length; ++j) value += scores[j] * v[(j * heads + h) * dim + d];
+    o[(i * heads + h) * dim + d] = value / sum;
+  }
+}
+#define BY_STEPS(name, given)                                                                                    \
+  extern "C" void name(const float* q, const float* k, const float* v, float* out, int seq_len, int num_heads,   \
+                       int head_dim) {                                                                           \
+    by_steps<<<dim3(seq_len, num_heads), 32, seq_len * sizeof(float)>>>(q, k, v, out, seq_len, num_heads,        \
+                                                                        head_dim, given);                        \
+  }
+BY_STEPS(attend_by_given_maximum, true)
+BY_STEPS(attend_by_own_maxima, false)

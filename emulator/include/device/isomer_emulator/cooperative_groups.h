@@ -84,7 +84,11 @@ class lane_group {
   }
   template <class T>
   __attribute__((always_inline)) T shfl_down(T v, unsigned delta) const {
+#if defined(ISOMER_EMULATOR_WHOLE_SHUFFLES)
+    const unsigned r = thread_rank() ^ delta;
+#else
     const unsigned r = thread_rank() + delta;
+#endif
     return isomer::emulator::shuffled(mask_, v, r < size() ? nth(r) : detail::lane());
   }
   template <class T>

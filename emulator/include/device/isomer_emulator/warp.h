@@ -45,7 +45,13 @@ ISOMER_EMULATOR_INLINE unsigned source_up(unsigned lane, unsigned delta, int wid
 }
 ISOMER_EMULATOR_INLINE unsigned source_down(unsigned lane, unsigned delta, int width) {
   const unsigned end = (lane & ~(static_cast<unsigned>(width) - 1)) + static_cast<unsigned>(width);
+#if defined(ISOMER_EMULATOR_WHOLE_SHUFFLES)
+  // An experiment: each lane gets the whole of a reduction that is made by steps downwards.
+  const unsigned source = lane ^ delta;
+  return source < end ? source : lane;
+#else
   return delta < end - lane ? lane + delta : lane;
+#endif
 }
 ISOMER_EMULATOR_INLINE unsigned source_xor(unsigned lane, int mask, int width) {
   const unsigned end = (lane & ~(static_cast<unsigned>(width) - 1)) + static_cast<unsigned>(width);

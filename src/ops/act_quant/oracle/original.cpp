@@ -34,13 +34,12 @@ std::vector<std::vector<std::uint8_t>> open(const core::Call& call, const oracle
   return oracle::open_blocks(plain, [&](std::size_t i) { return i / size; });
 }
 
-std::vector<double> maxima(const core::Call& call) {
+std::vector<std::vector<double>> magnitudes(const core::Call& call) {
   const std::vector<double> x = oracle::elements(call.args<ActQuantArgs>().x);
   const auto size = static_cast<std::size_t>(call.options<ActQuantOptions>().block_size);
-  std::vector<double> most(x.size() / size, 0.0);
-  for (std::size_t i = 0; i < most.size() * size; ++i)
-    most[i / size] = std::max(most[i / size], std::fabs(x[i]));
-  return most;
+  std::vector<std::vector<double>> blocks(x.size() / size);
+  for (std::size_t i = 0; i < blocks.size() * size; ++i) blocks[i / size].push_back(std::fabs(x[i]));
+  return blocks;
 }
 
 Original original(bool returned) {
@@ -83,7 +82,7 @@ Original original(bool returned) {
       .called_empty = true,
       .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f16}}},
       .open = open,
-      .scaling = {.output = 1, .largest = 448, .under_maximum = "floor=", .maxima = maxima}};
+      .scaling = {.output = 1, .largest = 448, .under_maximum = "floor=", .magnitudes = magnitudes}};
 }
 
 }  // namespace

@@ -54,6 +54,7 @@ float largest_of(const Variations& vary) {
 
 float scale_of(float amax, const ActQuantOptions& options, const Variations& vary) {
   const float largest = largest_of(vary);
+  amax += oracle::added_to_maximum(vary);
   float scale = amax / largest;
   if (vary.has("scale=amax*(1/448)")) scale = amax * (1.0f / largest);
   if (vary.has("scale=1/(448/amax)")) scale = 1.0f / (largest / amax);
@@ -121,7 +122,7 @@ class ToE4m3 {
 
 float floor_of(const ActQuantOptions& options, const Variations& vary) {
   // A sum of values may be below 0.
-  if (vary.has("floor=none")) return -std::numeric_limits<float>::infinity();
+  if (vary.has("floor=none") || oracle::adds(vary)) return -std::numeric_limits<float>::infinity();
   if (const std::string_view measured = vary.after("floor="); !measured.empty())
     return oracle::number_in(measured);
   return options.amax_floor;

@@ -72,14 +72,6 @@ Original original(bool returned, bool lse, bool heads_first) {
   const std::string any = "\\w+",
                     heads = "h|hq|hkv|nh|n_?heads?\\w*|num_\\w*heads?|\\w*_heads?|heads?|heads?_\\w+",
                     rows = "s|sq|sk|n|m|l|t|lq|lk|\\w*seq\\w*|n_?ctx\\w*|ctx|\\w*_?len|tokens?|queries|keys";
-  // num_kv_heads says no length, and seq_k no heads.
-  const std::string heads_of_keys =
-      ".*(kv_?n?_?h|k_h|heads?_?(kv|k)\\b|hkv|h_kv|h_k|hk|value_h|group|rep|gqa|ratio).*|(kv|k)_?dim";
-  const std::string length_of_keys =
-      "([a-z]*_)*((sk|lk|nk|skv|lkv|nkv|keys|(kv|k)_?(seq|len|tok|ctx|size|n|l|s|t)\\w*)|"
-      "(s|n|l|t|num|max)_?(kv|k)|total_(seq_?)?len|context_len|ctx_len|(cur|current|cached?|past)_(seq_?)?"
-      "len\\w*|\\w*(seq|len|ctx|tok|cache)\\w*_?(kv|"
-      "k))(_ptr|_max)?";
   original.probes.emplace_back("b=1 sq=2 sk=140 hq=2 hkv=1 d=16 scale=1");  // more than one tile of keys
   // The same for who has one length, and scores beyond what e^x has room for where nobody says a scale.
   original.probes.emplace_back("b=1 sq=70 sk=70 hq=2 hkv=1 d=16");
@@ -91,13 +83,7 @@ Original original(bool returned, bool lse, bool heads_first) {
                        {"sk", [](const core::Call& c) {
                           return c.args<AttentionArgs>().q.size(-3) != c.args<AttentionArgs>().k.size(-3);
                         }}};
-  original.sayable = {
-      {"b", "b|bs|z|n_?b|nbatch|.*(batch|bsz|seqs|bh).*"},
-      {"hq", "h|hq|nh|.*heads.*|.*head(_?(q|kv|k|v|n|nb|num|number|count))?"},  // head_dim says none
-      {"hkv", heads_of_keys},
-      {"sk", length_of_keys},
-      {"d", "d|hd|dh|dk|.*(dim|d_|_d|head_?size|embed|channels).*", {"64", "128"}},
-      {"sq", ".*", {"64"}, "decod", "1"}};
+  original.sayable = sayable_sizes();
   original.leading = {"b"};
   original.axis_words = {any, rows, heads, any};
   if (lse) {
@@ -121,12 +107,29 @@ Original original(bool returned, bool lse, bool heads_first) {
 
 }  // namespace
 
+std::vector<Original::Sayable> sayable_sizes() {
+  // num_kv_heads says no length, and seq_k no heads.
+  const std::string heads_of_keys =
+      ".*(kv_?n?_?h|k_h|heads?_?(kv|k)\\b|hkv|h_kv|h_k|hk|value_h|group|rep|gqa|ratio).*|(kv|k)_?dim";
+  const std::string length_of_keys =
+      "([a-z]*_)*((sk|lk|nk|skv|lkv|nkv|keys|(kv|k)_?(seq|len|tok|ctx|size|n|l|s|t)\\w*)|"
+      "(s|n|l|t|num|max)_?(kv|k)|total_(seq_?)?len|context_len|ctx_len|(cur|current|cached?|past)_(seq_?)?"
+      "len\\w*|\\w*(seq|len|ctx|tok|cache)\\w*_?(kv|"
+      "k))(_ptr|_max)?";
+  return {{"b", "b|bs|z|n_?b|nbatch|.*(batch|bsz|seqs|bh).*"},
+          {"hq", "h|hq|nh|.*heads.*|.*head(_?(q|kv|k|v|n|nb|num|number|count))?"},  // head_dim says none
+          {"hkv", heads_of_keys},
+          {"sk", length_of_keys},
+          {"d", "d|hd|dh|dk|.*(dim|d_|_d|head_?size|embed|channels).*", {"64", "128"}},
+          {"sq", ".*", {"64"}, "decod", "1"}};
+}
+
 std::vector<Original> originals() {
   std::vector<Original> list;
   for (const bool heads_first : {false, true})
     for (const bool lse : {false, true})
       for (const bool returned : {true, false}) list.push_back(original(returned, lse, heads_first));
-  list.push_back(paged_original());
+  for (Original& each : cached_originals()) list.push_back(std::move(each));
   return list;
 }
 

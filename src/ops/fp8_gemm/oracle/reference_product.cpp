@@ -94,6 +94,13 @@ Product::Product(const Tensor& a, const Tensor& a_s, const Tensor& b, const Tens
   tail_dropped_ = vary.has("k_tail=dropped") || whole_blocks;
   tail_unmasked_ = vary.has("k_tail=unmasked");
   tail_stale_ = vary.has("k_tail=stale");
+  const auto moved = [&](const char* before, const char* after) {
+    return vary.has("scale=previous-block") || vary.has(before) ? -1
+           : vary.has("scale=next-block") || vary.has(after)    ? 1
+                                                                : 0;
+  };
+  a_s_moved_ = moved("a_s=previous-block", "a_s=next-block");
+  b_s_moved_ = moved("b_s=previous-block", "b_s=next-block");
   pitch_ = whole_blocks ? depth_ / kScaleBlock : blocks_;
   if (const std::string_view step = vary.after("scale=rows-of-steps-of-"); !step.empty()) {
     step_ = number_of(step);
@@ -114,20 +121,21 @@ Product Product::with(const Tensor& b, const Tensor& b_s) const {
   return other;
 }
 
-std::int64_t Product::block_of(std::int64_t k) const {
-  if (vary_.has("scale=previous-block")) return std::max<std::int64_t>(k / step_ - 1, 0);
+std::int64_t Product::block_of(std::int64_t k, int moved) const {
+  if (moved != 0)
+    return std::clamp<std::int64_t>(k / step_ + moved, 0, std::max<std::int64_t>(pitch_ - 1, 0));
   if (vary_.has("scale=once")) return 0;
   if (vary_.has("scale=last-once")) return blocks_ - 1;
   return k / step_;
 }
 
 std::int64_t Product::a_scale_at(std::int64_t row, std::int64_t k) const {
-  const std::int64_t block = vary_.has("a_s=first-block") ? 0 : block_of(k);
+  const std::int64_t block = vary_.has("a_s=first-block") ? 0 : block_of(k, a_s_moved_);
   return vary_.has("a_s=transposed") ? block * rows_ + row : row * pitch_ + block;
 }
 
 std::int64_t Product::b_scale_at(std::int64_t column, std::int64_t k) const {
-  const std::int64_t block = vary_.has("b_s=first-block") ? 0 : block_of(k);
+  const std::int64_t block = vary_.has("b_s=first-block") ? 0 : block_of(k, b_s_moved_);
   std::int64_t row = column / b_width_;
   // A ragged last block of columns has no row of scales of its own.
   if (vary_.has("b_s=floor")) row = std::min(row, std::max<std::int64_t>(columns_ / kScaleBlock - 1, 0));
@@ -242,6 +250,11 @@ const std::vector<oracle::Variation>& product_variations() {
       {"scale=once", "the scales of the first block applied to the sum over all of K"},
       {"scale=last-once", "the scales of the last block applied to the sum over all of K"},
       {"scale=previous-block", "each block of K but the first takes the scales of the block before it"},
+      {"scale=next-block", "each block of K but the last takes the scales of the block after it"},
+      {"a_s=previous-block", "each block of K but the first takes the scale of a of the block before it"},
+      {"a_s=next-block", "each block of K but the last takes the scale of a of the block after it"},
+      {"b_s=previous-block", "each block of K but the first takes the scale of b of the block before it"},
+      {"b_s=next-block", "each block of K but the last takes the scale of b of the block after it"},
       {"b_s=transposed", "the scales of b read as if their matrix were stored transposed"},
       {"b_s=floor",
        "floor(N/128) rows of scales of b: a ragged last block of columns takes the row before it"},

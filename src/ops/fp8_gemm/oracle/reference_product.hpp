@@ -45,13 +45,14 @@ class Product {
   std::int64_t a_scale_at(std::int64_t row, std::int64_t k) const;
   std::int64_t b_scale_at(std::int64_t column, std::int64_t k) const;
   /// The scales' column for element k, as the variations have it.
-  std::int64_t block_of(std::int64_t k) const;
+  std::int64_t block_of(std::int64_t k, int moved) const;
 
   oracle::Variations vary_;
   // What is asked for every element of c.
   bool narrow_in_block_, narrow_across_blocks_, transposed_, a_s_ignored_, b_s_ignored_, short_sums_;
   bool sum_carried_, tail_dropped_, tail_unmasked_, tail_stale_;
-  DType accumulator_;  ///< of the two that are narrow
+  int a_s_moved_ = 0, b_s_moved_ = 0;  ///< blocks of K by which their scales are taken too late
+  DType accumulator_;                  ///< of the two that are narrow
   std::int64_t rows_, columns_, depth_, blocks_, b_s_rows_;
   std::int64_t b_width_ = kScaleBlock;  ///< columns of b that are taken to share a row of scales
   std::int64_t step_ = kScaleBlock;     ///< elements of K that are taken to share a scale

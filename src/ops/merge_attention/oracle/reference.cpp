@@ -79,7 +79,8 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
     if (!expected.has("lse")) continue;
     double merged = m == kNothing ? kNothing
                                   : (vary.has("max=none") || vary.has("lse=without-maximum") ? 0.0 : m) +
-                                        (throughout ? std::log2(total) : std::log(total));
+                                        (throughout || vary.has("log=base-2-of-sum") ? std::log2(total)
+                                                                                     : std::log(total));
     if (vary.has("lse=larger")) merged = m;
     if (poisoned) merged = kNaN;
     // No number is near the least: -inf is another answer.
@@ -92,6 +93,7 @@ const std::vector<oracle::Variation>& variations() {
       {"max=none", "e^lse without subtracting the larger: f32 overflows"},
       {"log=base-2", "2^lse instead of e^lse"},
       {"log=base-2-throughout", "log-sum-exps of base 2 are taken and given"},
+      {"log=base-2-of-sum", "lse as the maximum and log2 of the sum, while the weights are powers of e"},
       {"infinity=unguarded", "an online merge that meets −inf first: −inf − −inf is NaN"},
       {"weightless=multiplied", "a part whose lse is −inf multiplied by 0: NaN in it stays"},
       {"weightless=multiplied-guarded",

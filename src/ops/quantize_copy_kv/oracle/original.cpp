@@ -61,24 +61,24 @@ std::vector<std::vector<std::uint8_t>> open(const core::Call& call, const oracle
   return marks;
 }
 
-std::vector<double> maxima(const core::Call& call) {
+std::vector<std::vector<double>> magnitudes(const core::Call& call) {
   const auto& args = call.args<QuantizeCopyKvArgs>();
   const std::int64_t group = call.options<QuantizeCopyKvOptions>().group;
   const std::int64_t heads = args.k.size(1), channels = args.k.size(2);
   const std::int64_t length = group == 0 ? channels : group, groups = group == 0 ? 1 : channels / group;
-  std::vector<double> most(static_cast<std::size_t>(args.out.size(0) * heads * groups), NAN);
+  std::vector<std::vector<double>> rows(static_cast<std::size_t>(args.out.size(0) * heads * groups));
   for (std::int64_t s = 0; s < args.k.size(0); ++s) {
     const auto t = static_cast<std::int64_t>(oracle::read(args.dest, s));
     if (t < 0 || t >= args.out.size(0)) continue;
     for (std::int64_t h = 0; h < heads; ++h)
       for (std::int64_t g = 0; g < groups; ++g) {
-        double& largest = most[static_cast<std::size_t>((t * heads + h) * groups + g)];
-        largest = 0;
+        std::vector<double>& row = rows[static_cast<std::size_t>((t * heads + h) * groups + g)];
+        row.clear();
         for (std::int64_t d = g * length; d < (g + 1) * length; ++d)
-          largest = std::max(largest, std::fabs(oracle::read(args.k, s, h, d)));
+          row.push_back(std::fabs(oracle::read(args.k, s, h, d)));
       }
   }
-  return most;
+  return rows;
 }
 
 Original by_head() {
@@ -118,7 +118,8 @@ Original by_head() {
           .called_empty = true,
           .usual = {{{"dtype", DType::f16}, {"scales", DType::f16}}},
           .open = open,
-          .scaling = {.output = 1, .largest = 127, .under_maximum = "zero_guard=amax-", .maxima = maxima}};
+          .scaling = {
+              .output = 1, .largest = 127, .under_maximum = "zero_guard=amax-", .magnitudes = magnitudes}};
 }
 
 /// ppl_quant_copy_kv: one scale for 8 channels.

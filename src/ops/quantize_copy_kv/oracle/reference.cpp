@@ -53,15 +53,21 @@ struct Switches {
         product_int32(vary.has("dest=int32_product")),
         contiguous(vary.has("indexing=contiguous")),
         with_sign(vary.has("amax=signed")),
+        of_token(vary.has("amax=of-token")),
         with_sign_from_zero(vary.has("amax=signed-from-0")),
         names(vary) {
     if (const std::string_view measured = vary.after("zero_guard=amax-"); !measured.empty())
       least_most = oracle::number_in(measured);
+    if (const std::string_view measured = vary.after("max="); !measured.empty())
+      largest = oracle::number_in(measured);
+    added = oracle::added_to_maximum(vary);
   }
   float least_most = 0;
+  float largest = 127;  ///< what the largest magnitude is scaled to
+  float added = 0;
   bool scale_product, scale_f16, scale_f32, guard, guard_quotient, reciprocal, quotient_of_amax, quotient_f16,
       nearest, nearest_even, floor, wrap, clamp, nan_ignored, identity, product_int32, contiguous, with_sign,
-      with_sign_from_zero;
+      of_token, with_sign_from_zero;
   const Variations& names;
 };
 
@@ -91,7 +97,8 @@ struct Scale {
 
 Scale scale_of(float most, DType type, const Switches& vary) {
   if (vary.least_most > 0 && most < vary.least_most) most = vary.least_most;
-  float exact = vary.scale_product ? most * (1.0f / 127.0f) : most / 127.0f;
+  most += vary.added;
+  float exact = vary.scale_product ? most * (1.0f / vary.largest) : most / vary.largest;
   exact = oracle::guarded(most, exact, vary.names);
   if (vary.guard && most < 1e-6f) return {1.0f, as_f32(type, 1.0f), 127.0f};
   if (vary.scale_f16) return {as_f32(DType::f16, exact), as_f32(type, as_f32(DType::f16, exact)), most};
@@ -102,7 +109,7 @@ Scale scale_of(float most, DType type, const Switches& vary) {
 float quotient_of(float x, const Scale& scale, const Switches& vary) {
   float q = x / scale.divisor;
   if (vary.reciprocal) q = x * (1.0f / scale.divisor);
-  if (vary.quotient_of_amax) q = x * (127.0f / scale.most);
+  if (vary.quotient_of_amax) q = x * (vary.largest / scale.most);
   if (vary.quotient_f16) q = as_f32(DType::f16, q);
   return q;
 }
@@ -164,7 +171,8 @@ class Reference {
     for (std::int64_t g = 0; g < groups; ++g) {
       x.clear();
       for (std::int64_t d = g * length; d < (g + 1) * length; ++d) x.push_back(element(s, h, d));
-      const Scale scale = scale_of(max_magnitude(x, vary_), args_.out_scale.dtype, vary_);
+      const Scale scale =
+          scale_of(vary_.of_token ? most_of_token(s) : max_magnitude(x, vary_), args_.out_scale.dtype, vary_);
       const std::size_t at = args_.out_scale.rank == 2 ? scale_.index(t, h) : scale_.index(t, h, g);
       set(scale_, at, static_cast<double>(scale.stored));
       for (std::int64_t i = 0; i < length; ++i) {
@@ -184,6 +192,13 @@ class Reference {
         out_.lenient[flat] = near_integer(q) ? 1.0 : 0.0;
       }
     }
+  }
+
+  float most_of_token(std::int64_t s) const {
+    std::vector<float> x;
+    for (std::int64_t h = 0; h < args_.k.size(1); ++h)
+      for (std::int64_t d = 0; d < args_.k.size(2); ++d) x.push_back(element(s, h, d));
+    return max_magnitude(x, vary_);
   }
 
   /// The last token of a row wins; where they have no order, so may any.
@@ -237,6 +252,7 @@ const std::vector<oracle::Variation>& variations() {
         {"dest=int32_product",
          "dest times out's row stride in int32: rows beyond 2^31 elements are written elsewhere"},
         {"indexing=contiguous", "k read as if it were compact"},
+        {"amax=of-token", "one scale for all heads of a token, of the largest magnitude in any of them"},
         {"amax=signed", "the maximum of the values, not of their magnitudes: negative ones do not count"},
         {"amax=signed-from-0", "the maximum of 0 and the values, not of their magnitudes"},
         {"nan=ignored", "NaN left out of the maximum"},

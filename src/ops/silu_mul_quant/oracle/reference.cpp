@@ -30,6 +30,9 @@ double activation(double gate, const Variations& vary) {
   const double sigmoid = 1 / (1 + std::exp(-gate));
   if (vary.has("activation=sigmoid")) return sigmoid;
   if (vary.has("activation=gelu")) return gate * 0.5 * (1 + std::erf(gate / std::sqrt(2.0)));
+  if (vary.has("activation=quick-gelu")) return gate / (1 + std::exp(-1.702 * gate));
+  if (vary.has("activation=base-2")) return gate / (1 + std::exp2(-gate));
+  if (vary.has("activation=turned")) return gate / (1 + std::exp(gate));
   if (vary.has("activation=none")) return gate;
   if (std::isinf(gate)) return gate < 0 ? std::numeric_limits<double>::quiet_NaN() : gate;
   return gate / (1 + std::exp(-gate));
@@ -164,6 +167,9 @@ const std::vector<oracle::Variation>& variations() {
        {"h=f16", "h rounded to f16 before it is quantised"},
        {"activation=sigmoid", "the sigmoid of the gate without the gate itself"},
        {"activation=gelu", "gelu in place of silu"},
+       {"activation=quick-gelu", "the sigmoid of 1.702 times the gate"},
+       {"activation=base-2", "2^-x in place of e^-x in the sigmoid"},
+       {"activation=turned", "e^x in place of e^-x in the sigmoid"},
        {"activation=none", "the halves multiplied as they are"},
        {"amax=signed", "the maximum of the values, not of their magnitudes: negative ones do not count"},
        {"max=240", "scaled to 240, the largest e4m3fnuz, instead of 448"},

@@ -39,18 +39,17 @@ std::vector<std::vector<std::uint8_t>> open(const core::Call& call, const oracle
   });
 }
 
-/// max|x| of each block, as its scale lies.
-std::vector<double> maxima(const core::Call& call) {
+/// |x| of each block, row by row, as its scale lies.
+std::vector<std::vector<double>> magnitudes(const core::Call& call) {
   const Tensor& x = call.args<WeightQuantArgs>().x;
   const std::int64_t size = call.options<WeightQuantOptions>().block_size;
   const std::int64_t across = core::ceil_div(x.size(1), size);
-  std::vector<double> most(static_cast<std::size_t>(core::ceil_div(x.size(0), size) * across), 0.0);
+  std::vector<std::vector<double>> blocks(static_cast<std::size_t>(core::ceil_div(x.size(0), size) * across));
   for (std::int64_t m = 0; m < x.size(0); ++m)
-    for (std::int64_t n = 0; n < x.size(1); ++n) {
-      double& own = most[static_cast<std::size_t>(m / size * across + n / size)];
-      own = std::max(own, std::fabs(oracle::read(x, m, n)));
-    }
-  return most;
+    for (std::int64_t n = 0; n < x.size(1); ++n)
+      blocks[static_cast<std::size_t>(m / size * across + n / size)].push_back(
+          std::fabs(oracle::read(x, m, n)));
+  return blocks;
 }
 
 Original original(bool returned) {
@@ -85,7 +84,7 @@ Original original(bool returned) {
           .empties = {"m=0 n=128"},
           .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f16}}, {{"dtype", DType::f32}}},
           .open = open,
-          .scaling = {.output = 1, .largest = 448, .under_maximum = "floor=", .maxima = maxima},
+          .scaling = {.output = 1, .largest = 448, .under_maximum = "floor=", .magnitudes = magnitudes},
           .whole_blocks = "m=128 n=256"};
 }
 

@@ -63,7 +63,7 @@ float floor_of(const WeightQuantOptions& options, const Variations& vary) {
     return oracle::number_in(measured);
   // A sum of values may be below 0.
   constexpr float kNone = -std::numeric_limits<float>::infinity();
-  if (vary.has("quotient_floor=1e-10")) return kNone;
+  if (vary.has("quotient_floor=1e-10") || oracle::adds(vary)) return kNone;
   return vary.has("floor=none") ? kNone : options.amax_floor;
 }
 
@@ -77,6 +77,7 @@ float scale_of(float amax, const WeightQuantOptions& options, const Variations& 
   const float floor = floor_of(options, vary);
   if (amax < floor) amax = floor;
   const float largest = largest_of(vary);
+  amax += oracle::added_to_maximum(vary);
   float scale = amax / largest;
   if (vary.has("scale=amax*(1/448)")) scale = amax * (1.0f / largest);
   if (vary.has("scale=1/(448/amax)")) scale = 1.0f / (largest / amax);

@@ -1,0 +1,109 @@
+#include "ops/attention/attention.hpp"
+#include "ops/attention/oracle/oracle.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace isomer::ops::attention {
+namespace {
+
+using oracle::Original;
+
+constexpr int kQueries = 1;  // the dimension of a query, of which there is one for each entry
+
+/// Decode as the engines of servers have it: one query for each entry, [B, Hq, D], how many keys each has,
+/// and k and v [pages, page_size, Hkv, D] with a table of pages for each entry, or [B, keys, Hkv, D].
+Original cached(bool paged, bool returned) {
+  // Where the numbers and tensors behind the lengths are.
+  const std::size_t table = 4, scale = paged ? 5 : 4, out = scale + 1;
+  using Reads = Original::Reads;
+  Original original = {
+      .op = "attention",
+      .functions = {paged ? "attention_of_pages" : "attention_of_caches"},
+      .parameters =
+          {{.name = "q",
+            .argument = "q",
+            .reads = Reads::outer_strides,
+            .field = "dtype",
+            .also = "Q query",
+            .without = kQueries},
+           {.name = "k",
+            .argument = "k",
+            .reads = Reads::outer_strides,
+            .field = "dtype",
+            .also = "K key key_cache k_cache kcache"},
+           {.name = "v",
+            .argument = "v",
+            .reads = Reads::outer_strides,
+            .field = "dtype",
+            .also = "V value value_cache v_cache vcache"},
+           {.name = "seqused_k",
+            .argument = "seqused_k",
+            .also =
+                "seq_lens seqlens context_lens kv_lens cache_seqlens seqlens_k sequence_lengths kv_seq_lens "
+                "context_lengths seq_lengths lengths kv_lengths cache_lens cache_lengths k_lens "
+                "kv_seqlens kv_len_arr seq_lens_k b_seq_len b_seqlen num_keys_per_seq"},
+           {.name = "scale",
+            .argument = "scale",
+            .kind = Original::Kind::real,
+            .optional = true,
+            .also = "softmax_scale sm_scale"},
+           {.name = "out",
+            .argument = "out",
+            .output = true,
+            .returned = returned,
+            .reads = Reads::outer_strides,
+            .field = "out",
+            .also = "o Out O output",
+            .without = kQueries}},
+      .bind =
+          [=](oracle::Problem& problem, const std::vector<Tensor>& t, const std::vector<double>& numbers,
+              DType) {
+            auto& args = problem.args<AttentionArgs>();
+            args.q = t[0];
+            args.k = t[1];
+            args.v = t[2];
+            args.seqused_k = t[3];
+            if (paged) args.page_table = t[table];
+            args.out = t[out];
+            if (!args.out.defined() && args.q.rank == 4 && args.v.rank == 4)
+              args.out = problem.make("out", args.q.dtype,
+                                      {args.q.size(0), args.q.size(1), args.q.size(2), args.v.size(3)});
+            auto& options = problem.options<AttentionOptions>();
+            options.scale = static_cast<float>(numbers[scale]);
+            problem.bind(bind(args, options));
+          },
+      .number =
+          [](const core::Call& call, std::string_view) {
+            const float scale = call.options<AttentionOptions>().scale;
+            if (scale != 0) return static_cast<double>(scale);
+            return 1.0 / std::sqrt(static_cast<double>(call.args<AttentionArgs>().q.size(-1)));
+          },
+      .probes = {"b=3 sq=1 sk=40 hq=4 hkv=2 d=16", "b=2 sq=1 sk=21 hq=2 hkv=2 d=32",
+                 "b=2 sq=1 sk=20 hq=2 hkv=1 d=16 scale=40", "b=4 sq=1 sk=150 hq=6 hkv=3 d=16",
+                 "b=2 sq=1 sk=33 hq=2 hkv=1 d=16 regime=outlier"},
+      .sizes = {"sq=1 hq=2 hkv=1 d=16 sk="},
+      .empties = {},
+      .usual = {{{"dtype", DType::f16}}, {{"dtype", DType::bf16}}, {{"dtype", DType::f32}}}};
+  if (paged)
+    original.parameters.insert(original.parameters.begin() + table,
+                               {.name = "page_table",
+                                .argument = "page_table",
+                                .index = true,
+                                .also = "block_table block_tables page_tables block_tables_ptr page_indices "
+                                        "block_indices page_table_ptr block_table_ptr kv_page_table"});
+  for (std::vector<std::string>* lines : {&original.probes, &original.sizes})
+    for (std::string& line : *lines) line = (paged ? "page=8 " : "seqused_k ") + line;
+  for (const Original::Sayable& each : sayable_sizes())
+    if (each.field == "hkv" || each.field == "d") original.sayable.push_back(each);
+  if (paged) original.sayable.push_back({"page", "none", {"16"}});
+  return original;
+}
+
+}  // namespace
+
+std::vector<oracle::Original> cached_originals() {
+  return {cached(true, false), cached(true, true), cached(false, false), cached(false, true)};
+}
+
+}  // namespace isomer::ops::attention
