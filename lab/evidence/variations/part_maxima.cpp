@@ -93,9 +93,8 @@ std::optional<Finding> maximum_of_a_part(const Port& port, const Numbers& number
   finding.code = Code::other_reduction;
   finding.argument = name;
   finding.evidence = fmt::format(
-      "{} of {} scales are made of an element that is not the largest of its block: the maximum leaves "
-      "elements "
-      "out{}",
+      "{} of {} scales are made of an element that is not the largest of its block: "
+      "the maximum leaves elements out{}",
       wrong, all, said);
   finding.fix = "take the maximum over all elements of the block, and over all warps that share it";
   finding.decides = true;
