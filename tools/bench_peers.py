@@ -4,7 +4,8 @@
   bench_peers.py --library build/release/src/libisomer.so [--sources DIR] [--only NAME …] [--json FILE]
 
 Every round of a case times a device copy, then each contender, between two CUDA events over a batch of calls that rotate
-through copies of the inputs which together outgrow the L2 cache. Printed: the medians, the share of the copy rate of
+through copies of the inputs which together outgrow the L2 cache; they are enqueued behind a wait, so that no device
+waits for the host. Printed: the medians, the share of the copy rate of
 the same round, and what one call costs the host. `--sources` is the folder of the originals that
 record_originals.py names; without it they are left out, and the table says so.
 
@@ -358,6 +359,11 @@ CASES = {
         attention_case(i, o, 4, 4096, 16, 16, 128, torch.bfloat16, False),
         attention_case(i, o, 4, 4096, 16, 16, 128, torch.bfloat16, True),
     ],
+    "attention_rows": lambda i, o: [
+        attention_case(i, o, 16384 // s, s, 2048 // d, 2048 // d, d, torch.bfloat16, causal)
+        for d, s in ((128, 512), (128, 1024), (128, 2048), (128, 4096), (128, 16384), (64, 1024), (64, 4096), (64, 16384), (256, 4096), (256, 16384))
+        for causal in (False, True)
+    ],
     "attention_e4m3": lambda i, o: [
         attention_of_bytes_case(i, o, b, s, hq, hkv, d, causal)
         for b, s, hq, hkv, d in ((4, 4096, 16, 16, 128), (1, 16384, 16, 16, 128), (1, 16384, 64, 8, 128), (1, 16384, 8, 8, 256))
@@ -366,8 +372,12 @@ CASES = {
 }
 
 
-def timed(calls, count, start):
+def timed(calls, count, start, host_seconds=0.0):
+    """Seconds a call takes on the device and on the host. The stream waits for as long as the host may need to enqueue
+    all of them, so that the device's time has none of the host's in it."""
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    if host_seconds:
+        torch.cuda._sleep(int(1.5 * host_seconds * count * 2e9))
     begin.record()
     clock = time.perf_counter()
     for i in range(count):
@@ -384,9 +394,10 @@ def measure(case, copy, seconds):
             call()
     torch.cuda.synchronize()
     good = case.check is None or case.check()
-    batch = {}
+    batch, host_seconds = {}, {}
     for name, calls in case.contenders.items():
-        once, _ = timed(calls, 3, 0)
+        _, host_seconds[name] = timed(calls, 10, 0)
+        once, _ = timed(calls, 10, 0, host_seconds[name])
         batch[name] = max(1, min(300, int(0.002 / max(once, 1e-9))))
     rows = {name: [] for name in case.contenders}
     end = time.perf_counter() + seconds
@@ -394,7 +405,7 @@ def measure(case, copy, seconds):
     while turn < 7 or (time.perf_counter() < end and turn < 300):
         rate = copy()
         for name, calls in case.contenders.items():
-            took, host = timed(calls, batch[name], turn * 7)
+            took, host = timed(calls, batch[name], turn * 7, host_seconds[name])
             rows[name].append((took, host, case.bytes / took / rate))
         turn += 1
     results = []
