@@ -133,6 +133,17 @@ TEST(AttentionSm90Plan, AHeadsFirstTileIsShortWhereThatSavesBlocks) {
   EXPECT_EQ(parts.tiling().missing_rows, 0);
 }
 
+TEST(AttentionSm90Plan, UnderAMaskHeadsTakeTurnsAsFarAsAThirdOfL2HoldsTheirKeys) {
+  ASSERT_EQ(hopper().l2_bytes, 50 << 20);
+  EXPECT_EQ(Problem(32, 512, 512, 16, 16, 128, 128).causal().tiling().section, 64);
+  EXPECT_EQ(Problem(4, 4096, 4096, 16, 16, 128, 128).causal().tiling().section, 8);
+  EXPECT_EQ(Problem(2, 8192, 8192, 64, 8, 128, 128).causal().tiling().section, 32);  // 4 heads of keys
+  Problem bytes(4, 4096, 4096, 16, 16, 128, 128, DType::e4m3fn);
+  bytes.args.out = Tensor(at(0x400000), DType::bf16, {4, 4096, 16, 128});
+  EXPECT_EQ(bytes.causal().tiling().section, 16);
+  EXPECT_EQ(Problem(4, 4096, 4096, 16, 16, 128, 128).tiling().section, 1);  // no mask
+}
+
 TEST(AttentionSm90Plan, HeadDimensionsAreRoundedUpToTilesThatFitTheDevice) {
   struct Row {
     std::int64_t d, dv;

@@ -258,9 +258,10 @@ Sm90Tiling whole(const Geometry& g, const Shape& shape, const gpu::Facts& facts,
                                    : g.batch * t.row_tiles;
   t.tiles = of_head * g.heads;
   if (g.masked()) {
-    const std::int64_t bytes = std::max<std::int64_t>(g.seqlen_k * (g.head_dim + g.head_dim_v) * 2, 1);
+    const std::int64_t element = static_cast<std::int64_t>(size_of(g.k.dtype));
+    const std::int64_t bytes = std::max<std::int64_t>(g.seqlen_k * (g.head_dim + g.head_dim_v) * element, 1);
     std::int64_t heads_kv = 1;
-    while (heads_kv * 2 * bytes <= facts.l2_bytes * 2 / 3) heads_kv *= 2;
+    while (heads_kv * 2 * bytes <= facts.l2_bytes / 3) heads_kv *= 2;
     t.section = heads_kv * g.group;
   }
   t.section = std::clamp<std::int64_t>(t.section, 1, std::max<std::int64_t>(g.heads * g.batch, 1));

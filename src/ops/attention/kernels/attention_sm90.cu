@@ -82,6 +82,8 @@ struct Work : WayOut {
           break;
         }
         // The border: S of the next tile's first block with Σ P·v of this one's last.
+        // Out's room is free once the turn has come, which all threads wait for.
+        if (kInTurn && first_thread()) wait_stores_read<0>();
         by_width([&](auto& x) {
           issue_both(x, front, done_narrow, turn - 1, last);
           look_ahead(1);
@@ -89,8 +91,11 @@ struct Work : WayOut {
           warpgroup_wait<0>();
           pin(o);
           free_v(key.stage);
-          store_tile(turn - 1, done);
-          clear_out();
+          store_tile<kInTurn>(turn - 1, done);
+          if constexpr (kFp8)
+            clear_out();
+          else
+            begun = false;
           round_weights<Element>(x, front);
         });
       }

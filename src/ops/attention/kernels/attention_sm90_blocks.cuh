@@ -37,9 +37,10 @@ struct BlockWork : Warpgroup {
     warpgroup_fence();
 #pragma unroll
     for (int k = 0; k < kCount / kDepth; ++k)
-      multiply_add<Element, kDimV, !kFp8>(o, weights.of[k],
-                                          v + static_cast<u32>(k * (kFp8 ? kDepth : 16 * 128)), true);
+      multiply_add<Element, kDimV, !kFp8>(
+          o, weights.of[k], v + static_cast<u32>(k * (kFp8 ? kDepth : 16 * 128)), kFp8 || k != 0 || begun);
     warpgroup_commit();
+    begun = true;
   }
   ISOMER_DEVICE void issue_o(const P& weights, bool only_narrow) {
     if (kNarrow < kKeys &&

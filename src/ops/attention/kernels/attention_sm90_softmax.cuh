@@ -50,28 +50,76 @@ ISOMER_DEVICE f32 row_max(const f32 (&x)[N], int r, f32 a) {
   return fmaxf(a, shuffle_xor(a, 2));
 }
 
+/// The bits of a whole number from 0 to 2048 as f16, which has them all.
+constexpr u32 f16_bits(int whole) {
+  if (whole == 0) return 0;
+  int exponent = 0;
+  while (whole >> exponent > 1) ++exponent;
+  return static_cast<u32>(exponent + 15) << 10 | (static_cast<u32>(whole) << 10 >> exponent & 0x3ff);
+}
+
+/// A bound among the keys of a block, counted from a lane's own first key. Two successive keys meet it in one
+/// instruction, as a pair of f16.
+struct KeyBound {
+  u32 bound;
+
+  static ISOMER_DEVICE KeyBound of(int key) {
+    const int whole = clamp(key, 0, 2048);
+#if ISOMER_SM90
+    KeyBound both;
+    asm("{\n.reg .b16 half;\ncvt.rn.f16.s32 half, %1;\nmov.b32 %0, {half, half};\n}"
+        : "=r"(both.bound)
+        : "r"(whole));
+    return both;
+#else
+    return {static_cast<u32>(whole)};
+#endif
+  }
+  /// -inf in place of those of x and y, of `key` and the next one, that lie at the bound or behind it, or
+  /// with kBefore, in front of it.
+  template <bool kBefore>
+  ISOMER_DEVICE void hide(int key, f32& x, f32& y) const {
+#if ISOMER_SM90
+    const u32 keys = f16_bits(key) | f16_bits(key + 1) << 16;
+#define ISOMER_HIDE(compare)                                   \
+  asm("{\n.reg .pred p, q;\nsetp." compare                     \
+      ".f16x2 p|q, %2, %3;\nselp.f32 %0, %0, 0fFF800000, p;\n" \
+      "selp.f32 %1, %1, 0fFF800000, q;\n}"                     \
+      : "+f"(x), "+f"(y)                                       \
+      : "r"(keys), "r"(bound))
+    if constexpr (kBefore)
+      ISOMER_HIDE("ge");
+    else
+      ISOMER_HIDE("lt");
+#undef ISOMER_HIDE
+#else
+    const int whole = static_cast<int>(bound);
+    if (kBefore ? key < whole : key >= whole) x = -infinity();
+    if (kBefore ? key + 1 < whole : key + 1 >= whole) y = -infinity();
+#endif
+  }
+};
+
+/// Keys that are not seen: from the bounds on, or with kBefore, those before them, of the lane's first row
+/// and of the other one.
+template <bool kBefore, int N>
+ISOMER_DEVICE void hide_keys(f32 (&x)[N], KeyBound bound, KeyBound other) {
+#pragma unroll
+  for (int j = 0; j < N / 4; ++j) {
+    bound.hide<kBefore>(8 * j, x[4 * j], x[4 * j + 1]);
+    other.hide<kBefore>(8 * j, x[4 * j + 2], x[4 * j + 3]);
+  }
+}
 /// Keys from `high` on are not seen: `high` of the lane's first row and of the other one, counted from its
 /// own first key.
 template <int N>
 ISOMER_DEVICE void mask_from(f32 (&x)[N], int high, int other) {
-#pragma unroll
-  for (int j = 0; j < N / 4; ++j) {
-    if (8 * j >= high) x[4 * j] = -infinity();
-    if (8 * j + 1 >= high) x[4 * j + 1] = -infinity();
-    if (8 * j >= other) x[4 * j + 2] = -infinity();
-    if (8 * j + 1 >= other) x[4 * j + 3] = -infinity();
-  }
+  hide_keys<false>(x, KeyBound::of(high), KeyBound::of(other));
 }
 /// Keys before `low` are not seen.
 template <int N>
 ISOMER_DEVICE void mask_below(f32 (&x)[N], int low, int other) {
-#pragma unroll
-  for (int j = 0; j < N / 4; ++j) {
-    if (8 * j < low) x[4 * j] = -infinity();
-    if (8 * j + 1 < low) x[4 * j + 1] = -infinity();
-    if (8 * j < other) x[4 * j + 2] = -infinity();
-    if (8 * j + 1 < other) x[4 * j + 3] = -infinity();
-  }
+  hide_keys<true>(x, KeyBound::of(low), KeyBound::of(other));
 }
 
 /// P = 2^(scale·(S − reference)) into `out`, its row sums into `sum`; S stays.
@@ -209,6 +257,7 @@ ISOMER_DEVICE void softmax_first(const Scale& p, f32 (&x)[N], Rows& rows, f32 sh
     }
     rows.sum[r] = a + b;
   }
+  sm90::pin(rows.sum);  // so that sums stand beside the powers, not behind what the tile before leaves
 }
 
 template <class T, int kKeys, int N>

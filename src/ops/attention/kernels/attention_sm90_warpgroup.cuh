@@ -34,7 +34,8 @@ struct Warpgroup {
   using P = Weights<kKeys, kDepth>;
   P front, back;  ///< P of two successive blocks
   u32 queries[kHoldsQueries ? kDim / kDepth : 1][4];
-  Factors factors;                       ///< of e4m3
+  bool begun = true;  ///< Σ P·v of the tile holds something
+  Factors factors;    ///< of e4m3
   static constexpr u32 kDescaled = 1, kUnset = 2;
   u32 unusual = 0;  ///< is_descaled() and is_unset(), where they are remembered
 

@@ -39,7 +39,7 @@ struct WayOut : BlockWork {
       factor[r] = base == -infinity() ? 0.0f : decay * reciprocal_fast(sum);
       if constexpr (kScaled) factor[r] *= its.of_values;
       const int row = first + 8 * r;
-      if (writes && row < tile.end(p) && p.lse.data)
+      if (p.lse.data && writes && row < tile.end(p))
         *attention::at<f32>(p.lse, tile.q_outer, tile.q_row + Tile::query_of(p, row), tile.head_of(p, row)) =
             base == -infinity() ? base : (base + log2_fast(sum)) * kLn2;
     }
@@ -71,6 +71,7 @@ struct WayOut : BlockWork {
   }
   /// Of a tile that is done: out through shared memory, 128 columns at a time; each warpgroup stores its own
   /// rows.
+  template <bool kFree = false>
   ISOMER_DEVICE void store_tile(int its_turn, Rows& done) {
     const Tile tile = tile_of(its_turn);
     // Pinned, like the row above.
@@ -101,8 +102,10 @@ struct WayOut : BlockWork {
 #pragma unroll
     for (int first = 0; first < kDimV; first += kOutColumns) {
       const int columns = kDimV - first < kOutColumns ? kDimV - first : kOutColumns;
-      if (first_thread()) wait_stores_read<0>();
-      sync_threads<128>(1 + kGroups + group);
+      if (first != 0 || !kFree) {
+        if (first_thread()) wait_stores_read<0>();
+        sync_threads<128>(1 + kGroups + group);
+      }
 #pragma unroll
       for (int c = 0; c < columns; c += 16) {
         const int j = (first + c) / 8;
