@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Making one takes as long as three and a half compilations of the headers; 450 MB for PyTorch's, 20 for those
-// of the runtime, which every source has.
+// Making one takes as long as three and a half compilations of the headers; 450 MB for PyTorch's, 20 for
+// those of the runtime, which every source has.
 constexpr std::size_t kWorthIt = std::size_t{256} << 10, kLarge = std::size_t{4} << 20;
 constexpr std::uintmax_t kSeenBefore = 3;
 constexpr std::uintmax_t kKeptBytes = std::uintmax_t{3} << 29;
