@@ -2,8 +2,8 @@
 # more than they do. A batch lies within one folder, so that a name need be unique there only, and holds about ISOMER_UNITY_BYTES of
 # text, so that a change of one file costs seconds. A folder with less than a third of that joins the folder that it lies in. Files that match a pattern, define macros for themselves or have
 # options of their own stay single. With OPS, a batch goes through the folders of that name of all ops, each of which has
-# a namespace, and of the single files those of one name are a batch.
-set(ISOMER_UNITY_BYTES 90000 CACHE STRING "How much text one batch of files that are compiled together holds; 0: every file is compiled alone")
+# a namespace, those for one GPU architecture (sm90_*) apart, and of the single files those of one name are a batch.
+set(ISOMER_UNITY_BYTES 140000 CACHE STRING "How much text one batch of files that are compiled together holds; 0: every file is compiled alone")
 mark_as_advanced(ISOMER_UNITY_BYTES)
 
 function(isomer_unity target)
@@ -37,6 +37,9 @@ function(isomer_unity target)
     file(RELATIVE_PATH folder ${root} ${folder})
     if(unity_OPS)
       string(REGEX REPLACE "^ops/[^/]+/" "ops/" folder ${folder})
+      if(path MATCHES "/(sm[0-9]+)_[^/]*$")
+        string(APPEND folder "/${CMAKE_MATCH_1}")
+      endif()
     endif()
     get_filename_component(above "${folder}" DIRECTORY)
     string(MAKE_C_IDENTIFIER "${target}_${above}" above)

@@ -31,6 +31,13 @@ TEST(Headers, ASourceBeginsWithThemUntilItsOwnFirstLine) {
             "# 2 \"/me/a.cu\"\n" + small + own);
   EXPECT_EQ(split(first + small + "# 2 \"/me/a.cu\" 2\n" + large + own).headers, small + large);
   EXPECT_EQ(split(first + "int mine;\n" + large + own).headers, "");
+  // Where none of its own is large, those of every source.
+  const std::string common = "# 1 \"/usr/include/all.h\" 1 3\nint all;\n";
+  const std::string early = "# 0 \"/me/a.cu\"\n" + common + "# 1 \"/me/a.cu\"\n";
+  EXPECT_EQ(source::beginning_of_headers(early + small + own, folders, 400).headers, common);
+  EXPECT_EQ(source::beginning_of_headers(early + small + own, folders, 400).rest,
+            "# 1 \"/me/a.cu\"\n" + small + own);
+  EXPECT_EQ(source::beginning_of_headers(early + large + own, folders, 400).headers, common + large);
   // A header of the source's own folder is its own, whatever it includes, and so is one whose folder merely
   // begins alike.
   const std::string within_own = "# 1 \"/me/own.h\" 1\n" + large + "# 2 \"/me/own.h\" 2\nint h;\n";
@@ -102,6 +109,22 @@ TEST_F(PrecompiledHeaders, AreMadeForTheFourthSourceAndNoAnswerOrLineChanges) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("source7.cu:5"), std::string::npos) << error.what();
     EXPECT_NE(std::string(error.what()).find("no_such_name"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(PrecompiledHeaders, OfTheRuntimeServeSourcesWhateverTheyIncludeAndDefine) {
+  const char* own[] = {"climits", "array", "bitset", "string", "vector", "map"};
+  for (int number = 0; number < 6; ++number) {
+    const WrittenSource source("#include <" + std::string(own[number]) +
+                               ">\n__global__ void fill(int* p) { p[threadIdx.x] = NUMBER; }\n");
+    BuildOptions options;
+    options.sources = {source.path()};
+    options.definitions = {"NUMBER=" + std::to_string(number)};
+    const Module module = Module::build(options);
+    EXPECT_EQ(made(), number < 3 || !has_room() ? 0u : 1u) << number;
+    std::vector<int> p(32);
+    EXPECT_TRUE(module.launch("fill", {{1, 1, 1}, {32, 1, 1}}, {Argument::in_out("p", p)}).ok());
+    EXPECT_EQ(p[31], number);
   }
 }
 

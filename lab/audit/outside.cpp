@@ -1,5 +1,7 @@
 #include "lab/audit/parts.hpp"
 
+#include "lab/text/read_json.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -38,7 +40,7 @@ std::string place_in(const RecordedCall& call, const std::string& argument, std:
 void audit_outside(const CaseFolder& folder, const Recording& recording, std::vector<Finding>& findings) {
   const auto found = recording.metadata.find("outside");
   if (found == recording.metadata.end()) return;
-  const json list = json::parse(found->second, nullptr, false);
+  const json list = read_json(found->second);
   if (!list.is_array()) return;
   std::set<std::string> told;  // one finding for each argument
   std::set<std::int64_t> calls;

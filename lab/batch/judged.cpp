@@ -4,6 +4,7 @@
 #include "core/sha256.hpp"
 #include "lab/report/candidate_json.hpp"
 #include "lab/report/candidate_report.hpp"
+#include "lab/text/read_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -69,7 +70,7 @@ std::string line_of(const Judged& judged, const Diagnosis* before) {
 }
 
 Judged judged_of_line(const std::string& line) {
-  const Json json = Json::parse(line, nullptr, false);
+  const Json json = read_ordered_json(line);
   if (!json.is_object()) core::fail(ErrorCode::bad_argument, "it is no JSON object");
   if (json.value("version", Json()) != 1)
     core::fail(ErrorCode::bad_argument, "expected version 1, got ", json.value("version", Json()).dump());

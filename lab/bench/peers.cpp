@@ -2,6 +2,7 @@
 
 #include "core/sentence.hpp"
 #include "lab/bench/measuring.hpp"
+#include "lab/text/read_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -99,7 +100,7 @@ Peers::Peers(const std::string& python, Device device) : device_(device) {
   if (child_ < 0) core::fail(ErrorCode::io, "bench: cannot start a process: ", std::strerror(failed));
   json first;
   try {
-    first = json::parse(line(kStart), nullptr, false);
+    first = read_json(line(kStart));
     if (!first.is_object()) first = {{"error", "it answered nonsense"}};
   } catch (const Error&) {
     kill(child_, SIGKILL);  // where it is slow; one that has ended keeps its status
@@ -167,7 +168,7 @@ std::vector<PeerTime> Peers::measure(const core::Call& call, double seconds) {
     if (count <= 0) core::fail(ErrorCode::io, "bench: the process of the peers ended");
     sent += static_cast<std::size_t>(count);
   }
-  const json answer = json::parse(line(20 * seconds + kSlack), nullptr, false);
+  const json answer = read_json(line(20 * seconds + kSlack));
   std::vector<PeerTime> peers;
   try {
     peers = peers_of(answer);

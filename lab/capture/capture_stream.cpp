@@ -3,6 +3,7 @@
 #include "core/sentence.hpp"
 #include "lab/capture/joiner.hpp"
 #include "lab/capture/launch_json.hpp"
+#include "lab/text/read_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -68,7 +69,7 @@ class CaptureStream::Reader {
     std::string& text = text_;
     if (ended_ || !next_line(in_, text)) return finish();
     ++number_;
-    const json line = json::parse(text, nullptr, false);
+    const json line = read_json(text);
     if (line.is_object() && take(line)) return;
     // A program that was killed leaves half a line, or its last block full of zeros.
     const bool cut =
@@ -95,7 +96,7 @@ class CaptureStream::Reader {
   void header() {
     std::string text;
     next_line(in_, text);
-    const json line = json::parse(text, nullptr, false);
+    const json line = read_json(text);
     const bool is_one = line.is_object() && line.contains("isomer_trace");
     if (!is_one) core::fail(ErrorCode::io, "trace: '", capture_.source, "' is not a capture of isomer trace");
     if (line["isomer_trace"] != 1)

@@ -1,5 +1,6 @@
 #include "core/sentence.hpp"
 #include "lab/capture/readers.hpp"
+#include "lab/text/read_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -35,7 +36,7 @@ std::string text_of(const json& object, const char* key) {
 }  // namespace
 
 Capture read_explain(std::istream& in, const std::string& source, const LaunchSink& sink) {
-  const json plan = json::parse(in, nullptr, false);
+  const json plan = read_json(in);
   if (!plan.is_object() || !plan.contains("op") || !plan.contains("launches") || !plan["launches"].is_array())
     core::fail(ErrorCode::io, "trace: '", source, "' is not output of isomer explain --json");
   Capture capture;

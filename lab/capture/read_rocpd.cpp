@@ -4,6 +4,7 @@
 #ifdef ISOMER_HAS_SQLITE
 #include "lab/capture/rocprof_launch.hpp"
 #include "lab/capture/sqlite_file.hpp"
+#include "lab/text/read_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -92,7 +93,7 @@ class RocpdReader {
     capture_.facts["arch"] = SqliteFile::text(rows.get(), 0);
     if (const std::string product = SqliteFile::text(rows.get(), 1); !product.empty())
       capture_.facts["device"] = product;
-    const nlohmann::json more = nlohmann::json::parse(SqliteFile::text(rows.get(), 2), nullptr, false);
+    const nlohmann::json more = read_json(SqliteFile::text(rows.get(), 2));
     if (more.is_object() && more.contains("cu_count") && more["cu_count"].is_number_unsigned())
       capture_.facts["multiprocessors"] = std::to_string(more["cu_count"].get<std::uint64_t>());
   }

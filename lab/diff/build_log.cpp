@@ -1,6 +1,7 @@
 #include "lab/diff/build_log.hpp"
 
 #include "core/sentence.hpp"
+#include "lab/text/read_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -212,7 +213,7 @@ std::vector<CompiledUnit> parse_build_log(std::string_view text, const std::stri
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   // A log of ninja begins with a bracket as well: "[1/3] nvcc …".
   const nlohmann::json json = begin != std::string_view::npos && text[begin] == '['
-                                  ? nlohmann::json::parse(text, nullptr, false)
+                                  ? read_json(text)
                                   : nlohmann::json(nlohmann::json::value_t::discarded);
   if (json.is_array()) {
     for (const nlohmann::json& entry : json) {

@@ -1,6 +1,7 @@
 #include "lab/diff/messages.hpp"
 
 #include "core/sentence.hpp"
+#include "lab/text/read_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -14,7 +15,7 @@ const Messages& Messages::of(std::string_view language) {
     std::map<std::string, Messages, std::less<>> read;
     for (const MessageFile& file : message_files()) {
       Messages& messages = read[std::string(file.path.substr(0, file.path.rfind('.')))];
-      const nlohmann::json texts = nlohmann::json::parse(file.text);
+      const nlohmann::json texts = read_right_json(file.text);
       for (const auto& [id, text] : texts.items()) messages.texts_.emplace_back(id, text.get<std::string>());
     }
     return read;

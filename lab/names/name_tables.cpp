@@ -2,6 +2,7 @@
 
 #include "core/sentence.hpp"
 #include "lab/names/kernel_name.hpp"
+#include "lab/text/read_json.hpp"
 
 #include <isomer/error.hpp>
 
@@ -101,7 +102,7 @@ const TemplateTable* NameTables::find(const std::string& name,
 
 void NameTables::add(std::string_view text, const std::string& source) {
   try {
-    const Json json = Json::parse(text);
+    const Json json = read_right_ordered_json(text);
     if (const Json& version = json.at("version"); version != 1)
       core::fail(ErrorCode::io, "expected version 1, got ", version.dump());
     for (const char* list : {"wrappers", "shapes", "constants"}) {

@@ -1,6 +1,7 @@
 #include "lab/names/parameter_layouts.hpp"
 
 #include "core/sentence.hpp"
+#include "lab/text/read_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -72,7 +73,7 @@ ParameterLayouts ParameterLayouts::for_captures(const std::vector<std::filesyste
 }
 
 void ParameterLayouts::add(std::string_view json, const std::string& source) {
-  const nlohmann::json table = nlohmann::json::parse(json, nullptr, false);
+  const nlohmann::json table = read_json(json);
   if (!table.is_object() || !table.contains("layouts") || !table["layouts"].is_array())
     wrong(source, "expected an object with a list 'layouts'");
   for (const nlohmann::json& layout : table["layouts"]) {

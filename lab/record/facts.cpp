@@ -1,5 +1,7 @@
 #include "lab/record/facts.hpp"
 
+#include "lab/text/read_json.hpp"
+
 #include <nlohmann/json.hpp>
 
 namespace isomer::lab {
@@ -80,7 +82,7 @@ const LabelFunction* Facts::function(const std::string& name) const {
 std::optional<Facts> facts_of(const Recording& recording) {
   const auto found = recording.metadata.find("facts");
   if (found == recording.metadata.end()) return std::nullopt;
-  const json all = json::parse(found->second, nullptr, false);
+  const json all = read_json(found->second);
   if (!all.is_object()) return std::nullopt;
   const json &label = member(all, "label"), &test = member(all, "test");
   Facts facts;

@@ -4,6 +4,7 @@
 #include "core/temporary_folder.hpp"
 #include "lab/record/python_child.hpp"
 #include "lab/record/python_files.hpp"
+#include "lab/text/read_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -81,7 +82,7 @@ class Run {
       core::fail(ErrorCode::bad_argument, "record: ", name(), " ran longer than ", settings_.timeout_seconds,
                  " s; --timeout allows more");
     std::ifstream file(folder_.path() / "status.json");
-    status_ = json::parse(file, nullptr, false);
+    status_ = read_json(file);
     if (!file || !status_.is_object()) {
       const std::string words_of_it = last_words(end.output);
       core::fail(ErrorCode::bad_argument, "record: ", name(), " ended ", python[0], " with ",

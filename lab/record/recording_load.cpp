@@ -1,6 +1,7 @@
 #include "bundle/bundle.hpp"
 #include "core/sentence.hpp"
 #include "lab/record/recording_format.hpp"
+#include "lab/text/read_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -81,11 +82,11 @@ class Reading {
     const std::string text = std::exchange(recording.metadata["calls"], "");
     recording.metadata.erase("calls");
     recording.metadata.erase("format");
-    const json calls = json::parse(text, nullptr, false);
+    const json calls = read_json(text);
     if (!calls.is_array()) subject_.refuse("metadata calls is not a JSON list");
     for (const json& each : calls) recording.calls.push_back(call(each, recording.calls.size()));
     if (const auto asked = recording.metadata.extract("asked"); !asked.empty()) {
-      const json list = json::parse(asked.mapped(), nullptr, false);
+      const json list = read_json(asked.mapped());
       if (!list.is_array()) subject_.refuse("metadata asked is not a JSON list");
       for (const json& each : list) recording.asked.push_back(call(each, recording.asked.size()));
     }

@@ -20,10 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Making one takes as long as three and a half compilations of PyTorch's headers, and 450 MB.
-constexpr std::size_t kWorthIt = std::size_t{4} << 20;
+// Making one takes as long as three and a half compilations of the headers; 450 MB for PyTorch's, 20 for
+// those of the runtime, which every source has.
+constexpr std::size_t kWorthIt = std::size_t{256} << 10, kLarge = std::size_t{4} << 20;
 constexpr std::uintmax_t kSeenBefore = 3;
-constexpr std::size_t kKept = 3;
+constexpr std::uintmax_t kKeptBytes = std::uintmax_t{3} << 29;
 constexpr std::uintmax_t kFreeBytes = std::uintmax_t{4} << 30;
 constexpr const char* kText = "headers.ii";
 constexpr const char* kHeader = "headers.gch";
@@ -55,7 +56,12 @@ void remove_oldest(const fs::path& root) {
     if (fs::exists(entry.path() / kHeader, none))
       made.emplace_back(fs::last_write_time(entry.path() / kText, none), entry.path());
   std::sort(made.rbegin(), made.rend());
-  for (std::size_t i = kKept; i < made.size(); ++i) fs::remove_all(made[i].second, none);
+  std::uintmax_t bytes = 0;
+  for (const auto& [used, folder] : made) {
+    const std::uintmax_t size = fs::file_size(folder / kHeader, none);
+    if (!none) bytes += size;
+    if (bytes > kKeptBytes) fs::remove_all(folder, none);
+  }
 }
 
 /// False where it is being made elsewhere, or cannot be made.
@@ -88,12 +94,12 @@ bool make(const BuildOptions& options, const std::vector<std::string>& command, 
 
 std::string with_precompiled_headers(const BuildOptions& options, const std::vector<std::string>& command,
                                      const std::vector<std::string>& folders, const std::string& text) {
-  const auto [headers, rest] = source::beginning_of_headers(text, folders);
+  const auto [headers, rest] = source::beginning_of_headers(text, folders, kLarge);
   if (headers.size() < kWorthIt) return {};
-  // Where headers are looked for has no part in it: they are all in the text.
+  // Where headers are looked for and which macros are defined has no part in it: all is in the text.
   std::vector<std::string> words;
   for (const std::string& word : command)
-    if (!word.starts_with("-I")) words.push_back(word);
+    if (!word.starts_with("-I") && !word.starts_with("-D")) words.push_back(word);
   const fs::path folder = cache_directory() / "headers" / key_of(words, headers);
   std::error_code failed;
   fs::create_directories(folder, failed);

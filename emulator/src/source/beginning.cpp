@@ -22,7 +22,8 @@ bool is_within(std::string_view file, const std::vector<std::string>& folders) {
 
 }  // namespace
 
-Beginning beginning_of_headers(std::string_view text, const std::vector<std::string>& folders) {
+Beginning beginning_of_headers(std::string_view text, const std::vector<std::string>& folders,
+                               std::size_t large) {
   struct End {
     std::size_t headers, marker;  // of the last header's last line, and the marker behind it
   };
@@ -45,8 +46,9 @@ Beginning beginning_of_headers(std::string_view text, const std::vector<std::str
   }
   if (ends.empty()) return {};
   // Without the small headers at the end, which differ where the large ones do not.
+  const bool common = ends.back().headers - ends.front().headers < large;
   const auto chosen = std::find_if(ends.begin(), ends.end(), [&](const End& each) {
-    return each.headers >= ends.back().headers / 10 * 9;
+    return common || each.headers >= ends.back().headers / 10 * 9;
   });
   Beginning found;
   const std::string_view headers = text.substr(0, chosen->headers);

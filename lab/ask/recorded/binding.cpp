@@ -22,7 +22,7 @@ bool is_number(const Parameter& p) {
 }
 
 /// A name without case, underscores and what only says that it is a pointer.
-std::string plain(std::string_view name) {
+std::string bare(std::string_view name) {
   std::string text;
   for (const char c : name) text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   for (const char* end : {"_ptr", "_p", "_data", "_d"})
@@ -89,7 +89,7 @@ bool fits(const Parameter& p, const Port::Role& role, const Value& value) {
 /// What callers leave to the original's default, by its name; null: nothing of that name.
 const Value* left_out(const Replayed& replayed, const Parameter& parameter) {
   for (const Value& value : replayed.left_out)
-    if (!parameter.name.empty() && plain(value.name) == plain(parameter.name)) return &value;
+    if (!parameter.name.empty() && bare(value.name) == bare(parameter.name)) return &value;
   return nullptr;
 }
 
@@ -98,9 +98,9 @@ std::optional<Passing> size_of_label(const Parameter& parameter, const Replayed&
                                      const NamedSizes& sizes) {
   if (parameter.kind != Kind::integer) return std::nullopt;
   for (const NamedSize& size : sizes) {
-    if (plain(size.name) != plain(parameter.name)) continue;
+    if (bare(size.name) != bare(parameter.name)) continue;
     for (std::size_t r = 0; r < replayed.roles.size(); ++r) {
-      if (!replayed.values[r].is_tensor() || plain(replayed.roles[r].name) != plain(size.tensor)) continue;
+      if (!replayed.values[r].is_tensor() || bare(replayed.roles[r].name) != bare(size.tensor)) continue;
       const int rank = replayed.values[r].tensor.rank;
       Passing passing;
       passing.role = static_cast<int>(r);
@@ -124,7 +124,7 @@ std::optional<Passing> size_of_label(const Parameter& parameter, const Replayed&
 Passing stand_in(const Parameter& parameter, const Replayed& replayed, std::size_t at, Bound& bound) {
   Passing passing;
   passing.what = What::constant;
-  const std::string name = plain(parameter.name);
+  const std::string name = bare(parameter.name);
   if (const Value* value = left_out(replayed, parameter); value != nullptr) {
     passing.constant = value->kind == Value::Kind::real ? value->real : static_cast<double>(value->integer);
   } else if (parameter.kind == Kind::real) {
@@ -224,7 +224,7 @@ void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
     for (std::size_t p = 0; p < parameters.size(); ++p) {
       role_at[p] = -1;
       for (std::size_t r = 0; r < replayed.roles.size(); ++r)
-        if (!parameters[p].name.empty() && plain(parameters[p].name) == plain(replayed.roles[r].name))
+        if (!parameters[p].name.empty() && bare(parameters[p].name) == bare(replayed.roles[r].name))
           role_at[p] = static_cast<int>(r);
     }
     for (const int role : role_at)
@@ -269,7 +269,7 @@ int role_of_array(const ArrayName& array, std::size_t parameter, const std::vect
     for (std::size_t p = 0; p < role_at.size() && !array.of.empty(); ++p) {
       if (role_at[p] < 0 || !roles[static_cast<std::size_t>(role_at[p])].tensor) continue;
       for (const std::string& name :
-           {plain(parameters[p].name), plain(roles[static_cast<std::size_t>(role_at[p])].name)})
+           {bare(parameters[p].name), bare(roles[static_cast<std::size_t>(role_at[p])].name)})
         if (whole ? name == array.of : name.starts_with(array.of)) return role_at[p];
     }
   for (std::size_t p = parameter; p-- > 0 && array.of.empty();)
@@ -289,7 +289,7 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
   std::vector<ArrayName> arrays;
   for (const Parameter& p : parameters)
     arrays.push_back(std::any_of(replayed.roles.begin(), replayed.roles.end(),
-                                 [&](const Port::Role& role) { return plain(role.name) == plain(p.name); })
+                                 [&](const Port::Role& role) { return bare(role.name) == bare(p.name); })
                          ? ArrayName()
                          : array_name(p));
   const auto may = [&](std::size_t p, std::size_t r) {
@@ -297,12 +297,12 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
     if (role_at[p] >= 0 || used[r] || arrays[p].what != What::none) return false;
     // A dimension's number is no count of anything, whatever is left over.
     if (parameter.kind == Kind::integer && replayed.values[r].kind == Value::Kind::integer &&
-        replayed.values[r].integer < 0 && plain(parameter.name) != plain(replayed.roles[r].name) &&
+        replayed.values[r].integer < 0 && bare(parameter.name) != bare(replayed.roles[r].name) &&
         is_count(parameter.name))
       return false;
     // Nor is the size of a tile, which only the original launches with.
     if (parameter.kind == Kind::integer && is_of_tiles(replayed.roles[r].name) &&
-        plain(parameter.name) != plain(replayed.roles[r].name) && is_count(parameter.name) &&
+        bare(parameter.name) != bare(replayed.roles[r].name) && is_count(parameter.name) &&
         !is_of_tiles(parameter.name))
       return false;
     const bool number = replayed.values[r].kind == Value::Kind::integer ||
@@ -315,7 +315,7 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
   for (std::size_t p = 0; p < parameters.size(); ++p)
     for (std::size_t r = 0; r < replayed.roles.size(); ++r)
       if (!parameters[p].name.empty() && may(p, r) &&
-          plain(parameters[p].name) == plain(replayed.roles[r].name))
+          bare(parameters[p].name) == bare(replayed.roles[r].name))
         take(p, r);
   // A result that is an argument again is returned by nobody who is given memory for the others.
   const auto again = [&](std::size_t r) {

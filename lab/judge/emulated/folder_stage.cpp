@@ -9,6 +9,7 @@
 #include "lab/record/kept.hpp"
 #include "lab/record/python_child.hpp"
 #include "lab/text/pattern.hpp"
+#include "lab/text/read_json.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -57,9 +58,8 @@ std::string function_of_label(const CaseFolder& folder) {
 void note_what_raised(const Recording& recording, const fs::path& test, std::vector<std::string>& notes) {
   constexpr std::size_t kMost = 3;
   const auto found = recording.metadata.find("test_raised");
-  const nlohmann::json raised = found == recording.metadata.end()
-                                    ? nlohmann::json()
-                                    : nlohmann::json::parse(found->second, nullptr, false);
+  const nlohmann::json raised =
+      found == recording.metadata.end() ? nlohmann::json() : read_json(found->second);
   if (!raised.is_array() || test.empty()) return;
   for (std::size_t i = 0; i < raised.size() && i < kMost; ++i) {
     const nlohmann::json& each = raised[i];
