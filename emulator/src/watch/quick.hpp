@@ -124,6 +124,11 @@ template <unsigned Bytes, bool Writes>
   if (any_pending_store || !block.is_plainly_watched() || thread.clock.guesses) return false;
   Buffer* const buffer = Memory::instance().page_owner(at);
   if (buffer == nullptr) {
+    // Compilers hook the reads of blockDim and gridDim, whose type has a constructor, and of the count of atomics.
+    const auto inside = [at](const auto& variable) {
+      return static_cast<std::size_t>(at - reinterpret_cast<const std::byte*>(&variable)) < sizeof variable;
+    };
+    if (inside(blockDim) || inside(gridDim) || inside(isomer_emulator_patience)) return true;
     // The arguments of the launch, which every thread reads.
     const LaunchRequest& request = block.launch().request;
     const auto* package = static_cast<const std::byte*>(request.package);
