@@ -75,7 +75,8 @@ TEST(GraphMemory, IsThereFromItsNodeToItsFree) {
   const RunResult again = module.run_main({"again"});
   EXPECT_EQ(again.exit_status, 0);
   ASSERT_EQ(again.refusals.size(), 1u);
-  EXPECT_NE(again.refusals[0].text.find("nobody has freed them"), std::string::npos) << again.refusals[0].text;
+  EXPECT_NE(again.refusals[0].text.find("nobody has freed them"), std::string::npos)
+      << again.refusals[0].text;
 }
 
 constexpr const char* kLayers = R"(#include <cuda_runtime.h>

@@ -83,8 +83,9 @@ EXPORT int isomer_emulator_graph_memory_ends(void* pointer) {
   const std::lock_guard lock(mutex);
   Buffer& buffer = *Memory::instance().page_owner(pointer);
   if (!buffer.live)
-    return refuse(error::invalid_value, "free: the memory of a graph is not there: no node has asked for it "
-                                        "since it was freed");
+    return refuse(error::invalid_value,
+                  "free: the memory of a graph is not there: no node has asked for it "
+                  "since it was freed");
   leave(buffer);
   return error::success;
 }

@@ -1,5 +1,5 @@
-// Memory that nodes of graphs ask for: it has its address as soon as the node is made, and is there from the node
-// that asks for it to the node, or to the program's own call, that frees it.
+// Memory that nodes of graphs ask for: it has its address as soon as the node is made, and is there from the
+// node that asks for it to the node, or to the program's own call, that frees it.
 #pragma once
 
 #include "memory/memory.hpp"

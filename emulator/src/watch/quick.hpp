@@ -14,7 +14,8 @@ namespace isomer::emulator::watch {
 
 /// Whether an entry of a buffer that other blocks reach is known to be ordered before what the thread does
 /// now; false: it has to be asked.
-[[gnu::always_inline]] inline bool surely_ordered(const Entry& e, std::uint32_t mine, const Thread& thread, const Block& block) {
+[[gnu::always_inline]] inline bool surely_ordered(const Entry& e, std::uint32_t mine, const Thread& thread,
+                                                  const Block& block) {
   if (e.segment == mine || e.segment < segments_of_launch.phase_begin) return true;
   // What is older than the block is another block's.
   if (e.segment < block.first_segment()) return false;
@@ -22,7 +23,8 @@ namespace isomer::emulator::watch {
   return s.block == block.linear() && (s.thread == thread.linear || s.epoch < block.epoch());
 }
 /// Whether it is known not to be: of another block, or of this block's epoch, and nobody has been met.
-[[gnu::always_inline]] inline bool surely_unordered(const Entry& e, const Thread& thread, const Block& block) {
+[[gnu::always_inline]] inline bool surely_unordered(const Entry& e, const Thread& thread,
+                                                    const Block& block) {
   if (thread.clock.seen || thread.clock.known || thread.clock.picked_value) return false;
   if (e.segment < block.first_segment()) return !block.knows_of_others();
   const Segment& s = segment(e.segment);
@@ -124,7 +126,8 @@ template <unsigned Bytes, bool Writes>
   if (any_pending_store || !block.is_plainly_watched() || thread.clock.guesses) return false;
   Buffer* const buffer = Memory::instance().page_owner(at);
   if (buffer == nullptr) {
-    // Compilers hook the reads of blockDim and gridDim, whose type has a constructor, and of the count of atomics.
+    // Compilers hook the reads of blockDim and gridDim, whose type has a constructor, and of the count of
+    // atomics.
     const auto inside = [at](const auto& variable) {
       return static_cast<std::size_t>(at - reinterpret_cast<const std::byte*>(&variable)) < sizeof variable;
     };

@@ -1,5 +1,6 @@
-// The common end of a relaxed read and write at once (an addition and its kin), decided without a call: nobody
-// waits for what it tells, and whom it meets at the word is an atomic of the same reach or ordered before it.
+// The common end of a relaxed read and write at once (an addition and its kin), decided without a call:
+// nobody waits for what it tells, and whom it meets at the word is an atomic of the same reach or ordered
+// before it.
 #pragma once
 
 #include "watch/quick.hpp"
@@ -43,7 +44,8 @@ template <unsigned Bytes>
     return own ? e.segment < begin || e.segment == mine : surely_ordered(e, mine, *thread, block);
   };
   for (std::size_t i = 0; i < kCells<Bytes>; ++i)
-    if (!agrees(cells[i].written) || !agrees(cells[i].read_first) || !agrees(cells[i].read_latest)) return false;
+    if (!agrees(cells[i].written) || !agrees(cells[i].read_first) || !agrees(cells[i].read_latest))
+      return false;
   for (std::size_t i = 0; i < kCells<Bytes>; ++i) cells[i] = {{mine, known.number | kAtomic}, {0, 0}, {0, 0}};
   initialised<Bytes, true>(written);
   if (buffer) buffer->touched = true;
