@@ -146,11 +146,9 @@ template <unsigned Bytes, bool Writes>
   const std::size_t position = reinterpret_cast<std::uintptr_t>(at) - shadow.base;
   std::uint8_t* const written = shadow.written + position;
   if (!Writes) {
-    if (!buffer->initialised) {
-      if (!initialised<Bytes, false>(written)) return false;
-    } else if (buffer->input) {
-      return true;
-    }
+    if (!buffer->initialised && !initialised<Bytes, false>(written)) return false;
+    // Whoever writes it in this launch is told, and nobody else can race with its readers.
+    if (buffer->input) return true;
   }
   const std::uint32_t mine = thread.clock.segment;
   Cell* const cells = cells_at<Bytes>(shadow, position);
