@@ -53,7 +53,7 @@ int main(int count, char** words) {
   cudaMallocAsync(&later, bytes, stream);
   fill<<<1, n, 0, stream>>>(later, 7);
   cudaStreamEndCapture(stream, &graph);
-  cudaGraphInstantiateWithFlags(&captured, graph, cudaGraphInstantiateFlagAutoFreeOnLaunch);
+  cudaGraphInstantiate(&captured, graph, cudaGraphInstantiateFlagAutoFreeOnLaunch);
   cudaGraphLaunch(captured, stream);
   if (cudaGraphLaunch(captured, stream)) return 8;
   add<<<1, n, 0, stream>>>(later, sum);
