@@ -22,7 +22,9 @@ namespace fs = std::filesystem;
 
 std::string text_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream text;
+  text << in.rdbuf();
+  return std::move(text).str();
 }
 
 bool has_main(const std::string& text) {

@@ -39,7 +39,8 @@ std::uint64_t mix(std::uint64_t x) {
 __thread Thread* running_thread = nullptr;
 Block* current_block() { return running_thread ? Worker::current()->block() : nullptr; }
 
-Block::Block(Worker& worker, Launch& launch) : worker_(worker), launch_(launch) {
+Block::Block(Worker& worker, Launch& launch)
+    : worker_(worker), launch_(launch), plainly_watched_(launch.watch && launch.step_limit == 0) {
   threads_.resize(launch.threads_per_block);
   ready_.resize(launch.threads_per_block);
   warps_.resize((launch.threads_per_block + launch.lanes - 1) / launch.lanes);
@@ -47,6 +48,7 @@ Block::Block(Worker& worker, Launch& launch) : worker_(worker), launch_(launch) 
   for (std::uint32_t i = 0; i < size(); ++i) {
     Thread& t = threads_[i];
     t.index = {i % dim.x, i / dim.x % dim.y, i / (dim.x * dim.y)};
+    t.block = this;
     t.linear = i;
     t.lane = i % launch.lanes;
     t.warp = i / launch.lanes;
@@ -97,6 +99,7 @@ void Block::begin(std::uint64_t linear, Cluster* cluster, std::uint32_t rank) {
   alive_ = size();
   any_ = 0, all_ = 1, count_ = 0;
   begin_epoch(1);
+  first_segment_of_all_ = first_segment_;
   in_grid_barrier_ = abandoned_ = false;
   spare_.clear();
   for (auto& m : meetings_) spare_.push_back(m.get());
@@ -253,6 +256,7 @@ hopper::Units& Block::units() {
   if (!units_) units_ = std::make_unique<hopper::Units>(*this);
   if (!units_used_) units_->begin();
   units_used_ = true;
+  own_ranges_ = {};
   return *units_;
 }
 

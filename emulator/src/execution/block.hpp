@@ -3,6 +3,7 @@
 // waits never switches.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -25,8 +26,10 @@ struct Launch;
 enum class Wait : std::uint8_t { none, barrier, named, meeting, grid, spin, units, cluster };
 
 struct PendingMeeting;
+class Block;
 
 struct Thread {
+  Block* block = nullptr;
   uint3 index{};
   std::uint32_t linear = 0;
   std::uint32_t lane = 0;
@@ -69,7 +72,11 @@ struct PendingMeeting : Meeting {
   const void* site = nullptr;
 };
 
-class Block;
+/// A stretch of a block's shared memory that its threads may use with no more asked than the shadow.
+struct OwnRange {
+  const std::byte* begin = nullptr;
+  std::size_t bytes = 0;  ///< a multiple of the largest access
+};
 
 /// Blocks that run together and reach one another's shared memory.
 struct Cluster {
@@ -118,12 +125,19 @@ class Block {
 
   Thread& current() { return *current_; }
   Worker& worker() { return worker_; }
-  Launch& launch() { return launch_; }
+  Launch& launch() const { return launch_; }
   const uint3& index() const { return index_; }
   std::uint64_t linear() const { return linear_; }
   std::uint32_t epoch() const { return epoch_; }
   /// What the watch has numbered lower was done before this epoch began.
   std::uint32_t first_segment_of_epoch() const { return first_segment_; }
+  std::uint32_t first_segment() const { return first_segment_of_all_; }  ///< the same of the block
+  /// Whether its launch is watched and its accesses are not counted.
+  bool is_plainly_watched() const { return plainly_watched_; }
+  /// The range that holds the address, if it is kept; any other does not hold it.
+  const OwnRange& own_range(const void* at) const { return own_ranges_[place_of_range(at)]; }
+  /// Keeps it; false where the address is not in this block's shared memory, or its units use that too.
+  bool keep_own_range(const void* at);
   watch::BlockClock& clock() { return clock_; }
   bool knows_of_others() const { return clock_.known != nullptr; }
   Thread& thread(std::uint32_t linear) { return threads_[linear]; }
@@ -184,7 +198,13 @@ class Block {
   bool fresh_first_ = true;
   int any_ = 0, all_ = 1, count_ = 0, result_any_ = 0, result_all_ = 0, result_count_ = 0;
   std::uint64_t steps_ = 0;
-  std::uint32_t epoch_ = 1, first_segment_ = 0;
+  std::uint32_t epoch_ = 1, first_segment_ = 0, first_segment_of_all_ = 0;
+  const bool plainly_watched_;
+  static constexpr std::size_t kOwnRanges = 16;
+  static std::size_t place_of_range(const void* at) {
+    return reinterpret_cast<std::uintptr_t>(at) / Memory::kPage % kOwnRanges;
+  }
+  std::array<OwnRange, kOwnRanges> own_ranges_;
   void begin_epoch(std::uint32_t epoch);
   std::uint64_t grid_generation_ = 0;
   bool in_grid_barrier_ = false, abandoned_ = false, progressed_ = false, moved_ = false;

@@ -74,8 +74,9 @@ void run_grid(Launch& launch) {
   struct End {
     ~End() { launch_ends(); }
   } end;
-  int workers =
-      settings().workers > 0 ? settings().workers : static_cast<int>(std::thread::hardware_concurrency());
+  // Asked once: the answer is read from a file of the system, which costs more than a small launch.
+  static const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  int workers = settings().workers > 0 ? settings().workers : cores;
   if (launch.watch || launch.blocks * launch.threads_per_block < kWorthSharing) workers = 1;
   if (static_cast<std::uint64_t>(workers) > launch.blocks) workers = static_cast<int>(launch.blocks);
   if (workers <= 1) {

@@ -73,6 +73,17 @@ void* Block::shared(SharedSite& site) {
   return s.buffer->begin;
 }
 
+bool Block::keep_own_range(const void* at) {
+  constexpr std::size_t kLargest = 16;  // bytes of an access
+  if (!plainly_watched_ || units_used_) return false;
+  const Buffer* const buffer = Memory::instance().find(at);
+  if (!buffer || buffer->space != Space::shared || buffer->owner != this || buffer->input ||
+      buffer->initialised)
+    return false;
+  own_ranges_[place_of_range(at)] = {buffer->begin, buffer->bytes / kLargest * kLargest};
+  return true;
+}
+
 std::uint32_t Block::shared_address(const void* at) const {
   const auto* byte = static_cast<const std::byte*>(at);
   const auto inside = [byte](const Shared& s) {

@@ -10,6 +10,7 @@
 
 #include "isomer_emulator/abi.h"
 #include "runtime/errors.hpp"
+#include "runtime/graph_memory.hpp"
 
 namespace isomer::emulator {
 
@@ -32,6 +33,7 @@ struct GraphNode {
 /// ones.
 struct Graph {
   std::vector<std::shared_ptr<GraphNode>> nodes;
+  bool frees_at_launch = false;
 };
 
 namespace {
@@ -79,8 +81,10 @@ void forget_captured(const void* handle) {
 extern "C" {
 
 EXPORT Graph* isomer_emulator_graph(const Graph* copied) { return copied ? copy_of(*copied) : new Graph; }
+EXPORT void isomer_emulator_graph_frees_at_launch(Graph* graph) { graph->frees_at_launch = true; }
 EXPORT void isomer_emulator_graph_destroy(Graph* graph) { delete graph; }
 EXPORT void isomer_emulator_graph_run(const Graph* graph, void* stream) {
+  const graph_memory::FreesAtLaunch frees(graph->frees_at_launch);
   for (const auto& kept : works_of(*graph)) kept->work.run(kept->work.state, stream);
 }
 EXPORT GraphNode* isomer_emulator_graph_add(Graph* graph, GraphWork work) {

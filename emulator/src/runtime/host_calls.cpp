@@ -1,7 +1,5 @@
 // What host code calls: memory, copies, streams and events of the two runtimes. The device is this process,
 // so everything is finished when the call returns, and a stream or an event is only a handle and a time.
-#include <execinfo.h>
-
 #include <chrono>
 #include <cstring>
 #include <mutex>
@@ -16,7 +14,9 @@
 #include "memory/closed.hpp"
 #include "memory/memory.hpp"
 #include "memory/module_images.hpp"
+#include "runtime/callers.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/graph_memory.hpp"
 #include "runtime/graphs.hpp"
 #include "runtime/host_guesses.hpp"
 #include "runtime/kernels.hpp"
@@ -43,12 +43,6 @@ struct Event {
 std::mutex handles_mutex;
 std::set<void*> streams, events;
 std::set<const void*> pinned;  ///< where memory of the host begins that the runtime has given
-
-std::vector<void*> callers() {
-  std::vector<void*> frames(16);
-  frames.resize(static_cast<std::size_t>(backtrace(frames.data(), static_cast<int>(frames.size()))));
-  return frames;
-}
 
 bool is_device(const void* p) { return Memory::instance().contains(p) || variable_at(p) != nullptr; }
 
@@ -106,6 +100,7 @@ EXPORT void isomer_emulator_host_writes_unseen() { settings().host_writes_unseen
 
 EXPORT int isomer_emulator_free(void* pointer) {
   if (!pointer) return error::success;
+  if (graph_memory::owns(pointer)) return isomer_emulator_graph_memory_ends(pointer);
   stream_order::released(pointer);
   const bool watch = settings().watch;
   if (Memory::instance().release(pointer, watch, watch ? callers() : std::vector<void*>{}))

@@ -6,7 +6,7 @@
 
 #include "execution/block.hpp"
 #include "execution/worker.hpp"
-#include "watch/quick.hpp"
+#include "watch/quick_atomics.hpp"
 #include "watch/shadow.hpp"
 
 using isomer::emulator::current_block;
@@ -128,10 +128,12 @@ unsigned how(unsigned kind, int order) {
 
 }  // namespace
 
-#define FETCH(BITS, NAME, BUILTIN)                                                                  \
-  T##BITS HOOK(atomic##BITS##_fetch_##NAME)(volatile T##BITS * a, T##BITS v, int order) {           \
-    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE); \
-    return BUILTIN(a, v, __ATOMIC_SEQ_CST);                                                         \
+#define FETCH(BITS, NAME, BUILTIN)                                                                    \
+  T##BITS HOOK(atomic##BITS##_fetch_##NAME)(volatile T##BITS * a, T##BITS v, int order) {             \
+    if (order != __ATOMIC_RELAXED || BITS < 32 ||                                                     \
+        !watch::atomically<BITS / 8>(const_cast<T##BITS*>(a), SITE))                                  \
+      watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE); \
+    return BUILTIN(a, v, __ATOMIC_SEQ_CST);                                                           \
   }
 
 #define ATOMIC(BITS, TYPE)                                                                                 \

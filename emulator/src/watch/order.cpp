@@ -7,6 +7,7 @@
 namespace isomer::emulator::watch {
 
 Segments segments_of_launch;
+bool something_published = false;
 
 namespace {
 
@@ -226,6 +227,7 @@ void publish(Block& block, Thread& thread, const void* address, Scope scope, boo
   if (release) fence(block, thread, scope);
   if (!c.fenced_block) return;
   Published& word = published[address];
+  something_published = true;
   if (scope == Scope::device) {
     merge(word.device, c.fenced_device);
     if (c.fenced_block == c.fenced_device) return;
@@ -337,6 +339,7 @@ bool proxied(std::uint32_t earlier, Block& block, Thread& thread) {
 void new_phase() {
   phase_begin = first_number + static_cast<std::uint32_t>(segments.size());
   published.clear();
+  something_published = false;
 }
 
 void begin_launch() {

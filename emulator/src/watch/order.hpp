@@ -23,6 +23,8 @@ struct Segments {
   std::uint32_t first_number = 1, phase_begin = 1;
 };
 extern Segments segments_of_launch;
+/// Whether some word has had anything left with it in this phase.
+extern bool something_published;
 
 /// The number of the segment that the thread is in, where it has none yet.
 std::uint32_t new_segment_of(Block& block, Thread& thread);

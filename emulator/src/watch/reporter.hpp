@@ -77,8 +77,11 @@ struct KnownSite {
 inline constexpr std::size_t kKnownSites = 1024;
 extern KnownSite known_sites[kKnownSites];
 /// The watch runs on one worker: the table is nobody else's.
+inline KnownSite& known_site(const void* pc) {
+  return known_sites[reinterpret_cast<std::uintptr_t>(pc) % kKnownSites];
+}
 inline std::uint32_t site_number(const void* pc) {
-  KnownSite& known = known_sites[reinterpret_cast<std::uintptr_t>(pc) % kKnownSites];
+  KnownSite& known = known_site(pc);
   if (known.pc == pc && known.number != 0) return known.number;
   known = {pc, new_site_number(pc)};
   return known.number;

@@ -36,7 +36,8 @@ T* reserve(std::size_t count) {
 void reserve_shadow() {
   static const bool done = [] {
     const std::size_t bytes = Memory::instance().reserved();
-    shadow_of_memory = {reserve<Cell>(bytes / kWord), reserve<Cell>(bytes), reserve<std::uint8_t>(bytes)};
+    shadow_of_memory = {reserve<Cell>(bytes / kWord), reserve<Cell>(bytes), reserve<std::uint8_t>(bytes),
+                        Memory::instance().base()};
     return true;
   }();
   (void)done;

@@ -44,6 +44,7 @@ struct Shadow {
   Cell* words = nullptr;  ///< by position / kWord
   Cell* bytes = nullptr;  ///< by position
   std::uint8_t* written = nullptr;
+  std::uintptr_t base = 0;  ///< of the memory: a position is counted from it
 };
 /// Reserved before the first watched launch.
 extern Shadow shadow_of_memory;

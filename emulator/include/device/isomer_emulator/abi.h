@@ -68,7 +68,7 @@ struct KernelEntry {
 };
 
 /// What a node of a graph does, by the runtimes' numbers. A library's call counts as a kernel.
-enum class NodeKind : int { kernel, memcpy, memset, host, graph, empty };
+enum class NodeKind : int { kernel, memcpy, memset, host, graph, empty, memory = 10, free = 11 };
 /// Work that waits in a graph: `run` does it on a stream, `drop` ends its state.
 struct GraphWork {
   void (*run)(void* state, void* stream);
@@ -180,6 +180,8 @@ int isomer_emulator_event_elapsed(float* milliseconds, void* start, void* stop);
 isomer::emulator::Graph* isomer_emulator_graph(
     const isomer::emulator::Graph* copied);  ///< null: an empty one
 void isomer_emulator_graph_destroy(isomer::emulator::Graph* graph);
+/// Its launches free first what an earlier one has asked for and nobody has freed.
+void isomer_emulator_graph_frees_at_launch(isomer::emulator::Graph* graph);
 void isomer_emulator_graph_run(const isomer::emulator::Graph* graph, void* stream);
 isomer::emulator::GraphNode* isomer_emulator_graph_add(isomer::emulator::Graph* graph,
                                                        isomer::emulator::GraphWork work);
@@ -187,6 +189,13 @@ isomer::emulator::GraphNode* isomer_emulator_graph_add(isomer::emulator::Graph* 
 isomer::emulator::GraphNode* isomer_emulator_graph_add_launch(isomer::emulator::Graph* graph,
                                                               const isomer::emulator::LaunchRequest* request,
                                                               const void* function, void** arguments);
+/// Memory of graphs has its address from here on, and is there from `begins` to `ends`; both give an error's code. A
+/// free of the program's ends it too.
+int isomer_emulator_graph_malloc(void** out, std::size_t bytes);
+int isomer_emulator_graph_memory_begins(void* pointer);
+int isomer_emulator_graph_memory_ends(void* pointer);
+/// Bytes that are there now, and the most that there ever were; `trim` forgets the latter.
+void isomer_emulator_graph_memory_use(unsigned long long* now, unsigned long long* most, int trim);
 /// How many nodes there are; at most `room` of them are written.
 std::size_t isomer_emulator_graph_nodes(const isomer::emulator::Graph* graph,
                                         isomer::emulator::GraphNode** nodes, std::size_t room);

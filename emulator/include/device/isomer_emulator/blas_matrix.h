@@ -154,11 +154,11 @@ __attribute__((optimize("O3"), no_sanitize("thread"))) void values_to(const V* v
 }
 /// Products without the care that C++ takes of infinite complex numbers: a device takes none.
 template <class R>
-R times(R a, R b) {
+__attribute__((always_inline)) inline R times(R a, R b) {
   return a * b;
 }
 template <class R>
-std::complex<R> times(std::complex<R> a, std::complex<R> b) {
+__attribute__((always_inline)) inline std::complex<R> times(std::complex<R> a, std::complex<R> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 template <class V>

@@ -29,6 +29,10 @@
 #undef ISOMER_EMULATOR_RUNTIME_VERSION
 
 #define hipStreamDefault 0x00
+#define hipArrayDefault 0
+#define hipArrayLayered 1
+#define hipArraySurfaceLoadStore 2
+#define hipArrayCubemap 4
 #define hipCpuDeviceId ISOMER_EMULATOR_CPU_DEVICE
 #define hipErrorInvalidHandle hipErrorInvalidResourceHandle
 #define hipErrorOutOfMemory hipErrorMemoryAllocation

@@ -26,6 +26,9 @@
 #endif
 
 #define ISOMER_EMULATOR_INLINE static inline __attribute__((always_inline))
+// A function of values alone, which has nothing that the watch could see: host and device call it without
+// hooks.
+#define ISOMER_EMULATOR_OF_VALUES inline __attribute__((no_sanitize("thread")))
 
 constexpr int warpSize = ISOMER_EMULATOR_LANES;
 

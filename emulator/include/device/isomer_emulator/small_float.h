@@ -18,7 +18,7 @@ ISOMER_EMULATOR_INLINE std::uint64_t double_bits(double x) {
 
 /// The magnitude of |x|, finite, in a format with `mantissa` bits and this exponent bias, rounded once. The
 /// code may lie past the format's largest: the caller decides between infinity, saturation and NaN.
-inline std::uint32_t encode_magnitude(double x, int mantissa, int bias, Rounding rounding) {
+ISOMER_EMULATOR_OF_VALUES std::uint32_t encode_magnitude(double x, int mantissa, int bias, Rounding rounding) {
   const std::uint64_t bits = double_bits(x);
   const bool negative = bits >> 63;
   const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
@@ -56,7 +56,7 @@ inline std::uint32_t encode_magnitude(double x, int mantissa, int bias, Rounding
 }
 
 /// The value of a finite magnitude code.
-inline float decode_magnitude(std::uint32_t code, int mantissa, int bias) {
+ISOMER_EMULATOR_OF_VALUES float decode_magnitude(std::uint32_t code, int mantissa, int bias) {
   const std::uint32_t exponent = code >> mantissa, fraction = code & ((1u << mantissa) - 1);
   if (exponent == 0) {
     return static_cast<float>(std::ldexp(static_cast<double>(fraction), 1 - bias - mantissa));
@@ -78,7 +78,7 @@ struct Bfloat16Format {
 };
 
 template <class F>
-inline std::uint16_t encode16(double x, Rounding rounding = Rounding::nearest_even) {
+ISOMER_EMULATOR_OF_VALUES std::uint16_t encode16(double x, Rounding rounding = Rounding::nearest_even) {
   if (x != x) return F::nan;
   const std::uint16_t sign = static_cast<std::uint16_t>(double_bits(x) >> 48 & 0x8000);
   const bool negative = sign != 0;
@@ -91,7 +91,7 @@ inline std::uint16_t encode16(double x, Rounding rounding = Rounding::nearest_ev
 }
 
 template <class F>
-inline float decode16(std::uint16_t bits) {
+ISOMER_EMULATOR_OF_VALUES float decode16(std::uint16_t bits) {
   if constexpr (F::mantissa == 7) {
     const std::uint32_t wide = static_cast<std::uint32_t>(bits) << 16;
     float f;
@@ -116,7 +116,7 @@ inline float decode16(std::uint16_t bits) {
 }
 
 /// a·b + c rounded to odd in double, so that a second rounding to a small format is the only one that counts.
-inline double fused(double a, double b, double c) {
+ISOMER_EMULATOR_OF_VALUES double fused(double a, double b, double c) {
   const double product = a * b;  // exact: the factors have eleven bits at most
   const double sum = product + c;
   if (!std::isfinite(sum)) return sum;
@@ -130,8 +130,9 @@ template <class F>
 struct Float16 {
   std::uint16_t bits;
   Float16() = default;
-  Float16(float x) : bits(encode16<F>(static_cast<double>(x))) {}
-  Float16(double x) : bits(encode16<F>(x)) {}
+  // What reads or writes the bits belongs to its caller, whom the watch sees or not.
+  __attribute__((always_inline)) Float16(float x) : bits(encode16<F>(static_cast<double>(x))) {}
+  __attribute__((always_inline)) Float16(double x) : bits(encode16<F>(x)) {}
 #if defined(__FLT16_MAX__) && !defined(__clang__)
   Float16(_Float16 x) : bits(encode16<F>(static_cast<double>(x))) {}  // the compiler's own type, as HIP takes it
 #endif
@@ -147,7 +148,7 @@ struct Float16 {
     h.bits = b;
     return h;
   }
-  operator float() const { return decode16<F>(bits); }
+  __attribute__((always_inline)) operator float() const { return decode16<F>(bits); }
   explicit operator bool() const { return (bits & 0x7fff) != 0; }
   friend Float16 operator+(Float16 a, Float16 b) { return Float16(fused(float(a), 1.0, float(b))); }
   friend Float16 operator-(Float16 a, Float16 b) { return Float16(fused(float(a), 1.0, -float(b))); }

@@ -1,6 +1,6 @@
-// Texture objects over linear memory, pitched rows and arrays of one, two or three dimensions: points and linear
-// filtering with the hardware's eight bits of fraction, the four ways to treat what lies outside, and values
-// read as they are or as fractions of their type.
+// Texture objects over linear memory, pitched rows and arrays of one, two or three dimensions, with layers and
+// as cubes: points and linear filtering with the hardware's eight bits of fraction, the four ways to treat what
+// lies outside, and values read as they are or as fractions of their type.
 #pragma once
 
 #include <cstring>
@@ -32,6 +32,7 @@ struct Texture {
   TexelFormat format;
   int address[3] = {1, 1, 1};  ///< 0 wrap, 1 clamp, 2 mirror, 3 border
   bool linear = false, normalized_values = false, normalized_coordinates = false;
+  bool is_cube = false;
 };
 
 /// The texel's bytes are read by the kernel, the texture's own description is not memory of the device.
@@ -85,7 +86,9 @@ ISOMER_EMULATOR_UNSEEN inline long addressed(long i, std::size_t size, int way) 
   return -1;
 }
 
-ISOMER_EMULATOR_UNSEEN inline TexelValue sampled(unsigned long long object, const float* at, int dimensions) {
+/// `layer`: of an array with layers, which are not filtered; one that there is not is the nearest that there is.
+ISOMER_EMULATOR_UNSEEN inline TexelValue sampled(unsigned long long object, const float* at, int dimensions,
+                                                 long layer = 0) {
   const Texture& t = *reinterpret_cast<const Texture*>(object);
   const std::size_t size[3] = {t.width, t.height, t.depth};
   long low[3] = {0, 0, 0};
@@ -101,7 +104,8 @@ ISOMER_EMULATOR_UNSEEN inline TexelValue sampled(unsigned long long object, cons
   TexelValue sum;
   for (int corner = 0; corner < (t.linear ? 1 << dimensions : 1); ++corner) {
     double weight = 1;
-    long i[3] = {0, 0, 0};
+    const long last = t.depth > 0 ? static_cast<long>(t.depth) - 1 : 0;
+    long i[3] = {0, 0, layer < 0 ? 0 : layer > last ? last : layer};
     for (int d = 0; d < dimensions; ++d) {
       const bool upper = ((corner >> d) & 1) != 0;
       weight *= t.linear ? (upper ? part[d] : 1 - part[d]) : 1;
@@ -114,6 +118,18 @@ ISOMER_EMULATOR_UNSEEN inline TexelValue sampled(unsigned long long object, cons
     for (int c = 0; c < 4; ++c) sum.v[c] += weight * v.v[c];
   }
   return sum;
+}
+/// The face of a cube to which a direction points, and where: the faces are +x, −x, +y, −y, +z, −z, and each
+/// is filtered by itself.
+ISOMER_EMULATOR_UNSEEN inline TexelValue sampled_cube(unsigned long long object, float x, float y, float z,
+                                                      long cube = 0) {
+  const float far[3] = {std::fabs(x), std::fabs(y), std::fabs(z)};
+  const int axis = far[0] >= far[1] && far[0] >= far[2] ? 0 : far[1] >= far[2] ? 1 : 2;
+  const bool back = (axis == 0 ? x : axis == 1 ? y : z) < 0;
+  const float s = axis == 0 ? (back ? z : -z) : axis == 1 ? x : (back ? -x : x);
+  const float t = axis == 1 ? (back ? -z : z) : -y;
+  const float at[2] = {(s / far[axis] + 1) / 2, (t / far[axis] + 1) / 2};
+  return sampled(object, at, 2, cube * 6 + axis * 2 + (back ? 1 : 0));
 }
 ISOMER_EMULATOR_UNSEEN inline TexelValue fetched_texel(unsigned long long object, long i) {
   return texel(*reinterpret_cast<const Texture*>(object), i, 0, 0);
@@ -156,6 +172,24 @@ template <class T>
 ISOMER_EMULATOR_INLINE T tex3D(unsigned long long object, float x, float y, float z) {
   const float at[3] = {x, y, z};
   return isomer::emulator::TexelOf<T>::make(isomer::emulator::sampled(object, at, 3));
+}
+template <class T>
+ISOMER_EMULATOR_INLINE T tex1DLayered(unsigned long long object, float x, int layer) {
+  const float at[1] = {x};
+  return isomer::emulator::TexelOf<T>::make(isomer::emulator::sampled(object, at, 1, layer));
+}
+template <class T>
+ISOMER_EMULATOR_INLINE T tex2DLayered(unsigned long long object, float x, float y, int layer) {
+  const float at[2] = {x, y};
+  return isomer::emulator::TexelOf<T>::make(isomer::emulator::sampled(object, at, 2, layer));
+}
+template <class T>
+ISOMER_EMULATOR_INLINE T texCubemap(unsigned long long object, float x, float y, float z) {
+  return isomer::emulator::TexelOf<T>::make(isomer::emulator::sampled_cube(object, x, y, z));
+}
+template <class T>
+ISOMER_EMULATOR_INLINE T texCubemapLayered(unsigned long long object, float x, float y, float z, int layer) {
+  return isomer::emulator::TexelOf<T>::make(isomer::emulator::sampled_cube(object, x, y, z, layer));
 }
 // There is one level.
 template <class T>

@@ -9,29 +9,35 @@ namespace isomer::emulator::wmma {
 
 constexpr unsigned kLanes = 32;
 
-/// Lane l holds the elements l, l + 32, …, counted along rows.
+/// Each lane holds elements that follow one another, counted along rows.
 template <class T, int Rows, int Columns>
 struct Spread {
   static_assert(warpSize == 32, "a fragment of wmma is spread over 32 lanes");
   static constexpr int rows = Rows, columns = Columns, num_elements = Rows * Columns / 32;
   T x[num_elements];
+  static unsigned element(unsigned i, unsigned lane) { return lane * num_elements + i; }
 };
 
 // The operands lie on the first lane's stack, which belongs to no buffer: the watch has nothing to see there.
 #define ISOMER_EMULATOR_UNSEEN __attribute__((no_sanitize("thread"), noinline))
 template <class Number, int M, int N, int K>
 struct Operands {
+  static constexpr unsigned kOfA = M * K / kLanes, kOfB = K * N / kLanes, kSums = M * N / kLanes;
+  static_assert(N % kSums == 0, "a lane's sums lie in one row");
   Number a[M * K], b[K * N];
   ISOMER_EMULATOR_UNSEEN void put(const Number* mine_a, const Number* mine_b, unsigned lane) {
-    for (unsigned i = 0; i < M * K / kLanes; ++i) a[i * kLanes + lane] = mine_a[i];
-    for (unsigned i = 0; i < K * N / kLanes; ++i) b[i * kLanes + lane] = mine_b[i];
+    for (unsigned i = 0; i < kOfA; ++i) a[lane * kOfA + i] = mine_a[i];
+    for (unsigned i = 0; i < kOfB; ++i) b[lane * kOfB + i] = mine_b[i];
   }
   /// Adds to one lane's elements, in order of k.
-  ISOMER_EMULATOR_UNSEEN void multiply(Number* sums, unsigned lane) const {
-    for (unsigned i = 0; i < M * N / kLanes; ++i) {
-      const unsigned e = i * kLanes + lane, row = e / N, column = e % N;
-      for (unsigned k = 0; k < K; ++k) sums[i] += a[row * K + k] * b[k * N + column];
-    }
+  __attribute__((optimize("O3"))) ISOMER_EMULATOR_UNSEEN void multiply(Number* sums, unsigned lane) const {
+    const Number* const row = a + lane * kSums / N * K;
+    const Number* const columns = b + lane * kSums % N;
+    Number mine[kSums];
+    for (unsigned i = 0; i < kSums; ++i) mine[i] = sums[i];
+    for (unsigned k = 0; k < K; ++k)
+      for (unsigned i = 0; i < kSums; ++i) mine[i] += row[k] * columns[k * N + i];
+    for (unsigned i = 0; i < kSums; ++i) sums[i] = mine[i];
   }
 };
 #undef ISOMER_EMULATOR_UNSEEN
@@ -126,7 +132,7 @@ template <class Fragment, class T>
 ISOMER_EMULATOR_INLINE void load(Fragment& f, const T* from, unsigned stride, bool by_rows) {
   const unsigned lane = isomer_emulator_lane();
   for (unsigned i = 0; i < Fragment::num_elements; ++i) {
-    const unsigned e = i * kLanes + lane, row = e / Fragment::columns, column = e % Fragment::columns;
+    const unsigned e = Fragment::element(i, lane), row = e / Fragment::columns, column = e % Fragment::columns;
     f.x[i] = by_rows ? from[row * stride + column] : from[column * stride + row];
   }
 }
@@ -152,7 +158,7 @@ ISOMER_EMULATOR_INLINE void store_matrix_sync(T* to, const fragment<accumulator,
                                               unsigned stride, layout_t layout) {
   const unsigned lane = isomer_emulator_lane();
   for (unsigned i = 0; i < f.num_elements; ++i) {
-    const unsigned e = i * isomer::emulator::wmma::kLanes + lane, row = e / N, column = e % N;
+    const unsigned e = f.element(i, lane), row = e / N, column = e % N;
     to[layout == mem_row_major ? row * stride + column : column * stride + row] = f.x[i];
   }
 }
