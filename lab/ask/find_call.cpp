@@ -252,7 +252,16 @@ bool try_whole_blocks(const Candidate& candidate, const CallRequest& request, co
     called.dtypes = dtypes;
     return true;
   }
-  return false;
+  // Nothing is right: what keeps to its memory is likelier than what does not, or leaves its results.
+  pass_in_bytes(request, in_order);
+  Trial trial = try_call(candidate, in_order, *called.port, *called.given, request.settings);
+  const auto keeps = [&](const Trial& each) {
+    return each.ok() && !strays(each) && !leaves_out(*called.given, each);
+  };
+  if (keeps(called.trial) || !keeps(trial)) return false;
+  called.form = std::move(in_order);
+  called.trial = std::move(trial);
+  return true;
 }
 
 /// Whether a stranger's function takes no memory for an input of the op, as whichever of the originals it is
