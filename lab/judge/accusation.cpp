@@ -41,6 +41,22 @@ bool is_launch_guessed(const Called& called, const std::vector<Finding>& finding
           }));
 }
 
+/// That nothing is right where an input is read beyond its end: it lies otherwise, or is larger, for its author.
+std::string of_other_inputs(const Called& called) {
+  if (share_right(*called.given, called.trial) > 0) return {};
+  for (const Seen& seen : called.trial.answer.seen) {
+    if (seen.kind != "out-of-bounds-read" || seen.role < 0) continue;
+    const Port::Role& role = called.port->roles[static_cast<std::size_t>(seen.role)];
+    if (role.output) continue;
+    return fmt::format(
+        "{} reads {} ({}) beyond its end in '{}' and gives no right element there, so that it seems to take "
+        "another one than {} does: it may be another operation, or be made for other sizes",
+        called.form.entry->name, seen.buffer, called.given->values[static_cast<std::size_t>(seen.role)].tensor.describe(),
+        called.given->line, called.port->op);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string why_not_accused(const Called& called) {
@@ -59,9 +75,12 @@ std::string why_not_accused(const Candidate& candidate, bool stranger, const Cal
                             const Called& called, const Numbers& numbers, const std::vector<Finding>& findings) {
   if (numbers.explanation.explains) return {};
   const bool mostly_right = share_right(*called.given, called.trial) >= 0.5;
-  if (!mostly_right) {
+  // With numbers that nobody explains, what is right beside accesses outside shows no more than what is wrong.
+  if (!mostly_right || strays(called.trial)) {
     const std::string guesses = stranger || !called.unsure.empty() ? guessed_numbers(called) : std::string();
     if (!guesses.empty()) return numbers_are_unknown(guesses, called.port->op);
+  }
+  if (!mostly_right) {
     if (std::string why = of_lent_room(candidate, settings, called, findings); !why.empty()) return why;
   }
   if (!stranger) return {};
@@ -70,6 +89,8 @@ std::string why_not_accused(const Candidate& candidate, bool stranger, const Cal
   if (is_launch_guessed(called, findings) && (stray || (!numbers.raced && !mostly_right)))
     return launch_is_unknown(called.form.entry->name);
   if (std::string why = has_other_pages(called, numbers); !why.empty()) return why;
+  if (!numbers.pattern && !numbers.raced)
+    if (std::string why = of_other_inputs(called); !why.empty()) return why;
   return is_nothing_like_the_op(called, numbers);
 }
 

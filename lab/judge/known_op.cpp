@@ -143,7 +143,8 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   Numbers numbers = explain_numbers(candidate, called.form, *called.port, questions);
   // Answers with a pattern are right but for that: no other way of calling is looked for.
   const auto unsettled = [&] { return !numbers.explanation.explains && !numbers.pattern; };
-  if (request.stranger && unsettled() && !numbers.evidence.empty())
+  if (request.stranger && unsettled() && !numbers.evidence.empty() &&
+      !take_cleared(candidate, questions, called, numbers))
     take_convention(candidate, questions, called, numbers);
   // A function of tensors that no convention explains may do less than the op.
   const std::shared_ptr<const Port> asked_before = called.simpler;

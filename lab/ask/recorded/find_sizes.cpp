@@ -143,14 +143,16 @@ Tried tried_with(const Approach& approach, const Form& form, const std::vector<c
 
 SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure) {
   if (unsure.empty()) return SizesBy::callers;
-  constexpr int kMostTried = 400;  // ways of passing them, however many numbers there are
+  // Ways of passing them, however many numbers there are; where one is likely, the others are of few tries.
+  constexpr int kMostTried = 400, kMostBesideLikely = 100;
   constexpr std::size_t kMostLikely = 60;
   const std::vector<const Replayed*> tried = by_size(calls);
   double best = -INFINITY;
   int attempts = 0;
-  bool right = false;
+  bool right = false, alone = true, in_order = false;
+  std::optional<Form> likely;
   const auto attempt = [&](const Form& form) {
-    if (right || attempts++ >= kMostTried) return Tried();
+    if (right || attempts++ >= (likely && in_order ? kMostBesideLikely : kMostTried)) return Tried();
     Tried now = tried_with(approach, form, tried);
     right = now.right;
     if (right) now.score = INFINITY;
@@ -161,8 +163,6 @@ SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const
     return now;
   };
   // The likely ways first. Of a faulty candidate none is right, and an unlikely one may be nearer by chance.
-  std::optional<Form> likely;
-  bool alone = true, in_order = false;
   std::vector<LikelySizes> ways = likely_sizes(approach.form, calls, unsure);
   if (ways.size() > kMostLikely) ways.resize(kMostLikely);
   std::pair<int, std::vector<std::vector<std::vector<double>>>> first;
