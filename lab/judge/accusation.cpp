@@ -2,6 +2,7 @@
 
 #include "lab/ask/adapting/launch.hpp"
 #include "lab/ask/nearness.hpp"
+#include "lab/evidence/probes/probes.hpp"
 #include "lab/judge/other_kernels.hpp"
 
 #include <fmt/format.h>
@@ -57,6 +58,30 @@ std::string of_other_inputs(const Called& called) {
   return {};
 }
 
+/// An input of the op on which nothing that it gives depends, where nothing is right: it computes something else.
+std::string of_unused_inputs(const Candidate& candidate, const CallSettings& settings, const Called& called) {
+  if (!called.trial.ok() || share_right(*called.given, called.trial) > 0.05) return {};
+  for (std::size_t role = 0; role < called.port->roles.size(); ++role) {
+    const Port::Role& each = called.port->roles[role];
+    const Value& value = called.given->values[role];
+    if (each.output || each.optional || !value.is_tensor() || value.tensor.numel() < 2 ||
+        !called.form.takes(static_cast<int>(role)))
+      continue;
+    Given other = *called.given;
+    other.values[role] = deep_copy(value);
+    auto* bytes = static_cast<std::byte*>(other.values[role].storage.get());
+    const auto size = static_cast<std::ptrdiff_t>(size_of(value.tensor.dtype));
+    std::rotate(bytes, bytes + size, bytes + other.values[role].storage_bytes);
+    const Trial then = try_call(candidate, called.form, *called.port, other, settings);
+    if (!then.ok() || different(*called.given, called.trial.outputs, then.outputs) > 0) continue;
+    return fmt::format(
+        "nothing that {} gives depends on {}, and no more than {:.0f} % of it is right: it is another operation, "
+        "or a part of {} alone, and is not judged as this one",
+        called.form.entry->name, each.name, 100 * share_right(*called.given, called.trial), called.port->op);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string why_not_accused(const Called& called) {
@@ -89,8 +114,10 @@ std::string why_not_accused(const Candidate& candidate, bool stranger, const Cal
   if (is_launch_guessed(called, findings) && (stray || (!numbers.raced && !mostly_right)))
     return launch_is_unknown(called.form.entry->name);
   if (std::string why = has_other_pages(called, numbers); !why.empty()) return why;
-  if (!numbers.pattern && !numbers.raced)
+  if (!numbers.pattern && !numbers.raced) {
     if (std::string why = of_other_inputs(called); !why.empty()) return why;
+    if (std::string why = of_unused_inputs(candidate, settings, called); !why.empty()) return why;
+  }
   return is_nothing_like_the_op(called, numbers);
 }
 
