@@ -13,6 +13,8 @@
 namespace isomer::lab {
 namespace {
 
+constexpr double kSome = 0.05;  ///< of an answer: less than this is right by chance
+
 bool any(const std::vector<Finding>& findings, std::initializer_list<Code> codes) {
   return std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
     return std::find(codes.begin(), codes.end(), each.code) != codes.end();
@@ -44,13 +46,13 @@ bool is_launch_guessed(const Called& called, const std::vector<Finding>& finding
 
 /// That nothing is right where an input is read beyond its end: it lies otherwise, or is larger, for its author.
 std::string of_other_inputs(const Called& called) {
-  if (share_right(*called.given, called.trial) > 0) return {};
+  if (share_right(*called.given, called.trial) > kSome) return {};
   for (const Seen& seen : called.trial.answer.seen) {
     if (seen.kind != "out-of-bounds-read" || seen.role < 0) continue;
     const Port::Role& role = called.port->roles[static_cast<std::size_t>(seen.role)];
     if (role.output) continue;
     return fmt::format(
-        "{} reads {} ({}) beyond its end in '{}' and gives no right element there, so that it seems to take "
+        "{} reads {} ({}) beyond its end in '{}' and gives hardly a right element there, so that it seems to take "
         "another one than {} does: it may be another operation, or be made for other sizes",
         called.form.entry->name, seen.buffer, called.given->values[static_cast<std::size_t>(seen.role)].tensor.describe(),
         called.given->line, called.port->op);
@@ -60,7 +62,7 @@ std::string of_other_inputs(const Called& called) {
 
 /// An input of the op on which nothing that it gives depends, where nothing is right: it computes something else.
 std::string of_unused_inputs(const Candidate& candidate, const CallSettings& settings, const Called& called) {
-  if (!called.trial.ok() || share_right(*called.given, called.trial) > 0.05) return {};
+  if (!called.trial.ok() || share_right(*called.given, called.trial) > kSome) return {};
   for (std::size_t role = 0; role < called.port->roles.size(); ++role) {
     const Port::Role& each = called.port->roles[role];
     const Value& value = called.given->values[role];
@@ -114,11 +116,10 @@ std::string why_not_accused(const Candidate& candidate, bool stranger, const Cal
   if (is_launch_guessed(called, findings) && (stray || (!numbers.raced && !mostly_right)))
     return launch_is_unknown(called.form.entry->name);
   if (std::string why = has_other_pages(called, numbers); !why.empty()) return why;
-  if (!numbers.pattern && !numbers.raced) {
-    if (std::string why = of_other_inputs(called); !why.empty()) return why;
-    if (std::string why = of_unused_inputs(candidate, settings, called); !why.empty()) return why;
-  }
-  return is_nothing_like_the_op(called, numbers);
+  if (std::string why = is_nothing_like_the_op(called, numbers); !why.empty()) return why;
+  if (numbers.pattern || numbers.raced) return {};
+  if (std::string why = of_other_inputs(called); !why.empty()) return why;
+  return of_unused_inputs(candidate, settings, called);
 }
 
 std::string why_not_accused(const Entry& entry, SizesBy sizes_by, const std::string& called_with, bool any_right,

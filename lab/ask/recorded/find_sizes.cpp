@@ -89,7 +89,8 @@ Replayed with_poison(const Replayed& replayed) {
 /// What a way to pass sizes comes to.
 struct Tried {
   double score = 0;
-  bool keeps = true;  ///< each call is answered, stays in its buffers and fills its results
+  bool keeps = true;  ///< each call is answered and stays in its buffers
+  bool fills = true;  ///< and fills its results
   bool right = true;  ///< and its answers are right
   std::vector<std::vector<std::vector<double>>> got;
 };
@@ -119,7 +120,7 @@ Tried tried_with(const Approach& approach, const Form& form, const std::vector<c
     sum += outcome.share();
     if (outcome.elements > 0)
       sum += 0.5 * static_cast<double>(written) / static_cast<double>(outcome.elements);
-    tried.keeps = tried.keeps && 10 * written >= 9 * outcome.elements;
+    tried.fills = tried.fills && 10 * written >= 9 * outcome.elements;
     if (!outcome.got.empty()) sum += 0.5 * near / static_cast<double>(outcome.got.size());
     for (const Seen& seen : outcome.answer.seen)
       if (seen.kind.starts_with("out-of-bounds")) {
@@ -166,14 +167,20 @@ SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const
   std::vector<LikelySizes> ways = likely_sizes(approach.form, calls, unsure);
   if (ways.size() > kMostLikely) ways.resize(kMostLikely);
   std::pair<int, std::vector<std::vector<std::vector<double>>>> first;
+  // By names and order one is meant before all others.
+  const bool decided = !ways.empty() && (ways.front().inverted == 0 || ways.size() == 1 ||
+                                         std::pair(ways[0].against, ways[0].inverted) <
+                                             std::pair(ways[1].against, ways[1].inverted));
   for (const LikelySizes& way : ways) {
     const Tried now = attempt(way.form);
     if (right) return SizesBy::right_answer;
-    if (!now.keeps || now.got.empty()) continue;
+    // The likeliest of all is it where it keeps to its memory, whatever a fault leaves of the results.
+    const bool likeliest = &way == &ways.front() && way.against == 0 && decided;
+    if (!now.keeps || now.got.empty() || (!now.fills && !likeliest)) continue;
     if (!likely) {
       likely = way.form;
       first = {way.against, now.got};
-      in_order = way.inverted == 0;
+      in_order = way.inverted == 0 || likeliest;
     } else if (!in_order && way.against == first.first && now.got != first.second) {
       alone = false;  // neither names nor their order say which of the two is meant, and they differ
     }

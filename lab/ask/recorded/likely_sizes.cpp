@@ -118,6 +118,16 @@ bool speaks_against(const std::string& name, const Option& option, const Extents
   return false;
 }
 
+/// Whether one size is the same share of another in every call, as half of it is: who says the one says both.
+bool follows(const Numbers& one, const Numbers& other) {
+  bool varies = false;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    if (one[i] * other[0] != one[0] * other[i]) return false;
+    varies = varies || other[i] != other[0];
+  }
+  return varies;
+}
+
 /// The extents that arguments of the call say already: whole numbers that are one in every call.
 std::vector<bool> said_by_callers(const Form& form, const std::vector<Replayed>& calls, const Extents& extents,
                                   const std::vector<int>& unsure) {
@@ -155,6 +165,10 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
     std::vector<bool> covered = said;
     for (const std::size_t each : chosen)
       for (const int extent : options[each].says) covered[static_cast<std::size_t>(extent)] = true;
+    const std::vector<bool> chosen_ones = covered;
+    for (std::size_t e = 0; e < covered.size(); ++e)
+      for (std::size_t o = 0; o < covered.size(); ++o)
+        if (chosen_ones[o] && follows(extents.list[e].numbers, extents.list[o].numbers)) covered[e] = true;
     if (std::find(covered.begin(), covered.end(), false) != covered.end()) return;
     LikelySizes way;
     way.form = form;
@@ -162,6 +176,8 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
       const auto at = static_cast<std::size_t>(unsure[i]);
       way.form.passings[at] = options[chosen[i]].passing;
       way.against += speaks_against(form.entry->parameters[at].name, options[chosen[i]], extents);
+      // Several dimensions in one number are said by who has no number for each.
+      way.inverted += chosen.size() > 1 && options[chosen[i]].passing.what != What::size;
       for (std::size_t j = 0; j < i; ++j)
         way.inverted += options[chosen[j]].says.front() > options[chosen[i]].says.front();
     }
