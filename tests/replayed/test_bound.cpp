@@ -70,7 +70,7 @@ Recording products() {
   Recording recording;
   for (const auto& [b, m, n, k] : {std::array<std::int64_t, 4>{2, 3, 5, 7}, {3, 8, 20, 40}})
     recording.calls.push_back(answered(
-        {counted("A", {b, m, k}), counted("B", {b, k, n}), tensor_value("C", DType::f32, {b, m, n})},
+        {counted("A", {b, m, k}), counted("B", {b, k, n}), counted("C", {b, m, n})},
         [b = b, m = m, n = n, k = k](std::vector<Value>& v) {
           for (std::int64_t i = 0; i < b * m * n; ++i) {
             double sum = 0;
