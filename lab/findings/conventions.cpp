@@ -138,7 +138,8 @@ void tell_limits_of_made(std::vector<Finding>& findings) {
   as_limits(
       findings,
       [](const Finding& finding) {
-        return finding.made && (finding.code == Code::assumes_contiguous || finding.code == Code::shape_refused);
+        return finding.made &&
+               (finding.code == Code::assumes_contiguous || finding.code == Code::shape_refused);
       },
       "none is needed where its callers never ask for this");
 }

@@ -44,7 +44,8 @@ bool is_launch_guessed(const Called& called, const std::vector<Finding>& finding
           }));
 }
 
-/// That nothing is right where an input is read beyond its end: it lies otherwise, or is larger, for its author.
+/// That nothing is right where an input is read beyond its end: it lies otherwise, or is larger, for its
+/// author.
 std::string of_other_inputs(const Called& called) {
   if (share_right(*called.given, called.trial) > kSome) return {};
   for (const Seen& seen : called.trial.answer.seen) {
@@ -52,15 +53,18 @@ std::string of_other_inputs(const Called& called) {
     const Port::Role& role = called.port->roles[static_cast<std::size_t>(seen.role)];
     if (role.output) continue;
     return fmt::format(
-        "{} reads {} ({}) beyond its end in '{}' and gives hardly a right element there, so that it seems to take "
+        "{} reads {} ({}) beyond its end in '{}' and gives hardly a right element there, so that it seems to "
+        "take "
         "another one than {} does: it may be another operation, or be made for other sizes",
-        called.form.entry->name, seen.buffer, called.given->values[static_cast<std::size_t>(seen.role)].tensor.describe(),
-        called.given->line, called.port->op);
+        called.form.entry->name, seen.buffer,
+        called.given->values[static_cast<std::size_t>(seen.role)].tensor.describe(), called.given->line,
+        called.port->op);
   }
   return {};
 }
 
-/// An input of the op on which nothing that it gives depends, where nothing is right: it computes something else.
+/// An input of the op on which nothing that it gives depends, where nothing is right: it computes something
+/// else.
 std::string of_unused_inputs(const Candidate& candidate, const CallSettings& settings, const Called& called) {
   if (!called.trial.ok() || share_right(*called.given, called.trial) > kSome) return {};
   for (std::size_t role = 0; role < called.port->roles.size(); ++role) {
@@ -77,7 +81,8 @@ std::string of_unused_inputs(const Candidate& candidate, const CallSettings& set
     const Trial then = try_call(candidate, called.form, *called.port, other, settings);
     if (!then.ok() || different(*called.given, called.trial.outputs, then.outputs) > 0) continue;
     return fmt::format(
-        "nothing that {} gives depends on {}, and no more than {:.0f} % of it is right: it is another operation, "
+        "nothing that {} gives depends on {}, and no more than {:.0f} % of it is right: it is another "
+        "operation, "
         "or a part of {} alone, and is not judged as this one",
         called.form.entry->name, each.name, 100 * share_right(*called.given, called.trial), called.port->op);
   }
@@ -93,16 +98,19 @@ std::string why_not_accused(const Called& called) {
   if (answer.end != Answer::End::refused || !answer.refused_launches.empty()) return {};
   const std::string_view said = answer.message;
   return fmt::format(
-      "{} takes none of the problems of {} that it was asked, the last for this reason: \"{:.200}\"; it may be "
+      "{} takes none of the problems of {} that it was asked, the last for this reason: \"{:.200}\"; it may "
+      "be "
       "made for other sizes or types, or be another operation",
       called.form.entry->name, called.port->op, said.substr(0, said.find('\n')));
 }
 
 std::string why_not_accused(const Candidate& candidate, bool stranger, const CallSettings& settings,
-                            const Called& called, const Numbers& numbers, const std::vector<Finding>& findings) {
+                            const Called& called, const Numbers& numbers,
+                            const std::vector<Finding>& findings) {
   if (numbers.explanation.explains) return {};
   const bool mostly_right = share_right(*called.given, called.trial) >= 0.5;
-  // With numbers that nobody explains, what is right beside accesses outside shows no more than what is wrong.
+  // With numbers that nobody explains, what is right beside accesses outside shows no more than what is
+  // wrong.
   if (!mostly_right || strays(called.trial)) {
     const std::string guesses = stranger || !called.unsure.empty() ? guessed_numbers(called) : std::string();
     if (!guesses.empty()) return numbers_are_unknown(guesses, called.port->op);
@@ -122,11 +130,12 @@ std::string why_not_accused(const Candidate& candidate, bool stranger, const Cal
   return of_unused_inputs(candidate, settings, called);
 }
 
-std::string why_not_accused(const Entry& entry, SizesBy sizes_by, const std::string& called_with, bool any_right,
-                            bool explained) {
+std::string why_not_accused(const Entry& entry, SizesBy sizes_by, const std::string& called_with,
+                            bool any_right, bool explained) {
   if (sizes_by != SizesBy::guess || any_right || explained) return {};
   return fmt::format(
-      "what the numbers of {} are is not known: called with {} it gives no right answer, no sizes of the tensors "
+      "what the numbers of {} are is not known: called with {} it gives no right answer, no sizes of the "
+      "tensors "
       "gave one, and neither names nor memory say which sizes are meant; name them as the label does "
       "(m, k = x.shape)",
       entry.name, called_with);

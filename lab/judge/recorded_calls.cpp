@@ -118,8 +118,8 @@ void tell_end(const Approach& approach, const Entry& entry, const Replayed& repl
 
 namespace {
 
-/// Takes back that tensors are ignored, where another call shows that they are not: a right one, or a wrong one
-/// of other sizes.
+/// Takes back that tensors are ignored, where another call shows that they are not: a right one, or a wrong
+/// one of other sizes.
 void drop_if_used(const Approach& approach, const std::vector<Replayed>& calls,
                   const std::vector<CallOutcome>& outcomes, std::size_t reversed, std::size_t told,
                   std::vector<Finding>& findings) {
@@ -136,10 +136,9 @@ void drop_if_used(const Approach& approach, const std::vector<Replayed>& calls,
   for (std::size_t i = findings.size(); i-- > told;) {
     if (findings[i].code != Code::ignores_argument) continue;
     const bool used = std::any_of(others.begin(), others.end(), [&](std::size_t at) {
-      const auto role =
-          std::find_if(calls[at].roles.begin(), calls[at].roles.end(), [&](const Port::Role& each) {
-            return each.name == findings[i].argument && each.tensor;
-          });
+      const auto role = std::find_if(
+          calls[at].roles.begin(), calls[at].roles.end(),
+          [&](const Port::Role& each) { return each.name == findings[i].argument && each.tensor; });
       return role != calls[at].roles.end() &&
              depends_on(approach, calls[at], outcomes[at],
                         static_cast<std::size_t>(role - calls[at].roles.begin()));
@@ -211,7 +210,7 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
       const std::size_t told = diagnosis.findings.size();
       probe_ignored(approach, calls[reversed], outcomes[reversed], facts, diagnosis.findings);
       // Where another call is right, which an argument that is ignored cannot be, that is another fault's.
-      if (!outcomes[reversed].right()) 
+      if (!outcomes[reversed].right())
         drop_if_used(approach, calls, outcomes, reversed, told, diagnosis.findings);
     }
     // What has no infinity yet shows where one comes from.

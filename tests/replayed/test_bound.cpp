@@ -20,7 +20,8 @@ float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); 
 
 Value counted(const std::string& name, const Shape& shape) {
   Value value = tensor_value(name, DType::f32, shape);
-  for (std::int64_t i = 0; i < value.tensor.numel(); ++i) f32(value)[i] = 0.125F * static_cast<float>(1 + i * 7 % 31);
+  for (std::int64_t i = 0; i < value.tensor.numel(); ++i)
+    f32(value)[i] = 0.125F * static_cast<float>(1 + i * 7 % 31);
   return value;
 }
 
@@ -69,22 +70,24 @@ Recording channels() {
 Recording products() {
   Recording recording;
   for (const auto& [b, m, n, k] : {std::array<std::int64_t, 4>{2, 3, 5, 7}, {3, 8, 20, 40}})
-    recording.calls.push_back(answered(
-        {counted("A", {b, m, k}), counted("B", {b, k, n}), counted("C", {b, m, n})},
-        [b = b, m = m, n = n, k = k](std::vector<Value>& v) {
-          for (std::int64_t i = 0; i < b * m * n; ++i) {
-            double sum = 0;
-            for (std::int64_t j = 0; j < k; ++j)
-              sum += static_cast<double>(f32(v[0])[i / n * k + j]) * f32(v[1])[(i / (m * n) * k + j) * n + i % n];
-            f32(v[2])[i] = static_cast<float>(sum);
-          }
-        }));
+    recording.calls.push_back(
+        answered({counted("A", {b, m, k}), counted("B", {b, k, n}), counted("C", {b, m, n})},
+                 [b = b, m = m, n = n, k = k](std::vector<Value>& v) {
+                   for (std::int64_t i = 0; i < b * m * n; ++i) {
+                     double sum = 0;
+                     for (std::int64_t j = 0; j < k; ++j)
+                       sum += static_cast<double>(f32(v[0])[i / n * k + j]) *
+                              f32(v[1])[(i / (m * n) * k + j) * n + i % n];
+                     f32(v[2])[i] = static_cast<float>(sum);
+                   }
+                 }));
   return recording;
 }
 
 RecordedCall halves(std::int64_t n, std::int64_t half) {
   return answered({counted("x", {n}), tensor_value("y", DType::f32, {half})}, [=](std::vector<Value>& v) {
-    for (std::int64_t i = 0; i < half; ++i) f32(v[1])[i] = f32(v[0])[i] * f32(v[0])[std::min(half + i, n - 1)];
+    for (std::int64_t i = 0; i < half; ++i)
+      f32(v[1])[i] = f32(v[0])[i] * f32(v[0])[std::min(half + i, n - 1)];
   });
 }
 
@@ -137,13 +140,14 @@ TEST(AMadeSize, OfWhichTheLabelMakesAnotherShapeSaysNothing) {
 
 TEST(AMadeSize, ThatIsRefusedIsALimitWhereTheLabelHasNoKernels) {
   const auto mean = [](std::int64_t width) {
-    return answered({counted("x", {3, width}), tensor_value("mean", DType::f32, {3})}, [=](std::vector<Value>& v) {
-      for (int r = 0; r < 3; ++r) {
-        double sum = 0;
-        for (std::int64_t c = 0; c < width; ++c) sum += f32(v[0])[r * width + c];
-        f32(v[1])[r] = static_cast<float>(sum / static_cast<double>(width));
-      }
-    });
+    return answered({counted("x", {3, width}), tensor_value("mean", DType::f32, {3})},
+                    [=](std::vector<Value>& v) {
+                      for (int r = 0; r < 3; ++r) {
+                        double sum = 0;
+                        for (std::int64_t c = 0; c < width; ++c) sum += f32(v[0])[r * width + c];
+                        f32(v[1])[r] = static_cast<float>(sum / static_cast<double>(width));
+                      }
+                    });
   };
   Recording recording = {.calls = {mean(64), mean(32)}, .asked = {mean(63), mean(32)}};
   for (RecordedCall& each : recording.asked) {
@@ -152,7 +156,8 @@ TEST(AMadeSize, ThatIsRefusedIsALimitWhereTheLabelHasNoKernels) {
     each.size = each.before[0].tensor.size(1);
   }
   EXPECT_TRUE(has(said_of("sizes.hip.cpp", "row_mean_that_refuses", recording), Code::shape_refused));
-  recording.metadata["facts"] = R"({"label": {"functions": [], "has_kernels": false}, "test": {"functions": []}})";
+  recording.metadata["facts"] =
+      R"({"label": {"functions": [], "has_kernels": false}, "test": {"functions": []}})";
   const Diagnosis said = said_of("sizes.hip.cpp", "row_mean_that_refuses", recording);
   EXPECT_EQ(said.verdict(), "pass") << words_of(said);
   EXPECT_TRUE(has(said, Code::convention)) << words_of(said);
@@ -160,7 +165,8 @@ TEST(AMadeSize, ThatIsRefusedIsALimitWhereTheLabelHasNoKernels) {
 
 TEST(AMaximum, IsMissingWhereLargeValuesOverflowAndNotWhereSumsAreOfNothing) {
   Recording recording = {.calls = {weights(7), weights(40)}};
-  recording.metadata["facts"] = R"({"label": {"functions": [], "subtracts_maximum": true}, "test": {"functions": []}})";
+  recording.metadata["facts"] =
+      R"({"label": {"functions": [], "subtracts_maximum": true}, "test": {"functions": []}})";
   const Diagnosis tiles = said_of("bound.cu", "weigh_by_tiles", recording);
   EXPECT_EQ(tiles.verdict(), "fail") << words_of(tiles);
   EXPECT_FALSE(has(tiles, Code::missing_max_subtraction)) << words_of(tiles);

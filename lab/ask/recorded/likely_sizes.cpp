@@ -40,9 +40,8 @@ Extents extents_of(const std::vector<Replayed>& calls) {
     extents.of_role.emplace_back();
     if (!call.values[role].is_tensor()) continue;
     const int rank = call.values[role].tensor.rank;
-    const bool output = std::any_of(call.outputs.begin(), call.outputs.end(), [&](const auto& each) {
-      return each.role == static_cast<int>(role);
-    });
+    const bool output = std::any_of(call.outputs.begin(), call.outputs.end(),
+                                    [&](const auto& each) { return each.role == static_cast<int>(role); });
     for (int dim = 0; dim < rank; ++dim) {
       Numbers numbers;
       for (const Replayed& each : calls) numbers.push_back(size_in(each, role, dim));
@@ -98,14 +97,16 @@ std::vector<Option> options_of(const Extents& extents) {
   return options;
 }
 
-/// Whether the name is usually another size than that: K is what a product sums over, M and N are its result's
-/// sides, rows stand before columns.
+/// Whether the name is usually another size than that: K is what a product sums over, M and N are its
+/// result's sides, rows stand before columns.
 bool speaks_against(const std::string& name, const Option& option, const Extents& extents) {
-  static const Pattern rows("n?_?rows?|num_rows|height|m|b|bs|batch(_?size)?|bsz|n_?tokens|num_tokens|tokens");
+  static const Pattern rows(
+      "n?_?rows?|num_rows|height|m|b|bs|batch(_?size)?|bsz|n_?tokens|num_tokens|tokens");
   static const Pattern columns("n?_?cols?|columns|num_cols|width|d|dim|hidden(_?(size|dim))?|embed_dim|c");
   static const Pattern all("numel|n_elements|num_elements|total(_\\w+)?|size|count|length");
   const std::string lower = lower_case(name);
-  if (option.passing.what != What::size) return rows.is(lower) ? option.passing.what != What::rows : !all.is(lower);
+  if (option.passing.what != What::size)
+    return rows.is(lower) ? option.passing.what != What::rows : !all.is(lower);
   if (all.is(lower)) return extents.list.size() > 1;
   const Extent& extent = extents.list[static_cast<std::size_t>(option.says.front())];
   const bool product = std::any_of(extents.list.begin(), extents.list.end(),
@@ -129,8 +130,8 @@ bool follows(const Numbers& one, const Numbers& other) {
 }
 
 /// The extents that arguments of the call say already: whole numbers that are one in every call.
-std::vector<bool> said_by_callers(const Form& form, const std::vector<Replayed>& calls, const Extents& extents,
-                                  const std::vector<int>& unsure) {
+std::vector<bool> said_by_callers(const Form& form, const std::vector<Replayed>& calls,
+                                  const Extents& extents, const std::vector<int>& unsure) {
   std::vector<bool> said(extents.list.size());
   for (std::size_t i = 0; i < form.passings.size(); ++i) {
     if (std::find(unsure.begin(), unsure.end(), static_cast<int>(i)) != unsure.end()) continue;

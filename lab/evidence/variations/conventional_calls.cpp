@@ -92,13 +92,15 @@ bool take_cleared(const Candidate& candidate, const Questions& questions, Called
   const double before = share_right(*called.given, called.trial);
   Trial trial = try_call(candidate, cleared, *called.port, *called.given, questions.settings);
   // What is zero where nothing was written, or wrong besides, says nothing of what is added to.
-  if (!trial.ok() || strays_or_races(trial) || share_right(*called.given, trial) < std::max(0.5, before + 0.4) ||
+  if (!trial.ok() || strays_or_races(trial) ||
+      share_right(*called.given, trial) < std::max(0.5, before + 0.4) ||
       share_right(*called.given, trial) < 0.98)
     return false;
   Finding finding;
   finding.code = Code::convention;
   finding.evidence = fmt::format(
-      "it adds to what lies in the memory of its outputs, which its callers have to clear: in cleared memory all "
+      "it adds to what lies in the memory of its outputs, which its callers have to clear: in cleared memory "
+      "all "
       "of '{}' is right, otherwise {:.0f} %",
       called.given->line, 100 * before);
   finding.fix = "none is needed where its callers clear that memory; a port of the op's original writes it";

@@ -242,7 +242,8 @@ void probe_overflow(const Approach& approach, const Replayed& replayed, const Ca
     const CallOutcome after = replay_once(approach, other);
     const std::size_t count = after.answer.ok() ? not_finite(after) : 0;
     if (count == 0) continue;
-    // Sums of nothing are divided by as well: large values that differ no more than before show the exponentials.
+    // Sums of nothing are divided by as well: large values that differ no more than before show the
+    // exponentials.
     Replayed raised = replayed;
     Value high = compact_copy(value);
     for (std::size_t e = 0; e < elements.size(); ++e)

@@ -161,9 +161,9 @@ void judge_group(const Group& group, const std::vector<Replayed>& calls, bool ad
   if (finding.code != Code::none) add_once(findings, std::move(finding));
 }
 
-/// Whether the original's answer to a made call has the shape that its answers to the test's calls have: as many
-/// elements for each of an argument's, as many besides, or always as many. Halves that are no halves are taken
-/// by broadcasting, and nobody means that.
+/// Whether the original's answer to a made call has the shape that its answers to the test's calls have: as
+/// many elements for each of an argument's, as many besides, or always as many. Halves that are no halves are
+/// taken by broadcasting, and nobody means that.
 bool keeps_shape(const Replayed& made, const std::vector<Replayed>& calls) {
   const auto size = [](const Tensor& tensor, int dim) { return dim < tensor.rank ? tensor.size(dim) : 1; };
   for (std::size_t t = 0; t < made.outputs.size(); ++t)
@@ -173,12 +173,13 @@ bool keeps_shape(const Replayed& made, const std::vector<Replayed>& calls) {
         const std::int64_t in = size(made.values[role].tensor, dim), out = size(made.outputs[t].want, d);
         bool scaled = true, shifted = true, constant = true, follows = true;
         for (const Replayed& call : calls) {
-          if (t >= call.outputs.size() || role >= call.values.size() || !call.values[role].is_tensor()) continue;
+          if (t >= call.outputs.size() || role >= call.values.size() || !call.values[role].is_tensor())
+            continue;
           const std::int64_t own_in = size(call.values[role].tensor, dim),
                              own_out = size(call.outputs[t].want, d);
           const Replayed& first = calls.front();
-          follows = follows && own_out * size(first.values[role].tensor, dim) ==
-                                   size(first.outputs[t].want, d) * own_in;
+          follows = follows &&
+                    own_out * size(first.values[role].tensor, dim) == size(first.outputs[t].want, d) * own_in;
           scaled = scaled && out * own_in == own_out * in;
           shifted = shifted && out - in == own_out - own_in;
           constant = constant && out == own_out;
