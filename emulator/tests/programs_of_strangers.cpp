@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   checkCudaErrors(cudaMalloc(&p, 32 * sizeof *p));
   checkCudaErrors(cudaMalloc(&q, 32 * sizeof *q));
   directions << < dim3(2), 16 >> >(p, q, getCmdLineArgumentInt(argc, (const char**)argv, "n"));
-  turn << <1, 32>>> (p);
+  turn < < < 1, 32 >>> (p);
   getLastCudaError("the launches failed");
   cudaMemcpy(&first, p + 31, sizeof first, cudaMemcpyDeviceToHost);
   cudaMemcpy(&fourth, q + 3, sizeof fourth, cudaMemcpyDeviceToHost);

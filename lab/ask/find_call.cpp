@@ -221,7 +221,7 @@ bool try_whole_blocks(const Candidate& candidate, const CallRequest& request, co
                       Called& called) {
   const std::string& line = called.port->original->whole_blocks;
   if (guess.unsure.empty() || line.empty() || !request.recorded.empty() ||
-      (called.trial.ok() && share_right(*called.given, called.trial) > 0.5))
+      (called.trial.ok() && !strays(called.trial) && share_right(*called.given, called.trial) > 0.5))
     return false;
   // One letter is a name of many things: N is the rows of a weight to some, and the columns to others.
   Form in_order = guess.form;
@@ -249,6 +249,27 @@ bool try_whole_blocks(const Candidate& candidate, const CallRequest& request, co
     const Trial trial = try_call(candidate, form, *called.port, *whole, request.settings);
     if (!trial.ok() || share_right(*whole, trial) < 0.98) continue;
     called.form = form;
+    called.dtypes = dtypes;
+    return true;
+  }
+  // Nothing is right: what keeps to its memory is likelier than what does not, or leaves its results.
+  const auto keeps = [](const Given& given, const Trial& trial) {
+    return trial.ok() && !strays(trial) && !leaves_out(given, trial);
+  };
+  if (keeps(*called.given, called.trial)) return false;
+  for (const Dtypes& dtypes : ways) {
+    Form form = in_order;
+    pass_in_bytes(request, form);
+    try {
+      const std::shared_ptr<const Given> given = plain_problem(*called.port, dtypes);
+      Trial trial = try_call(candidate, form, *called.port, *given, request.settings);
+      if (!keeps(*given, trial)) continue;
+      called.given = given;
+      called.trial = std::move(trial);
+    } catch (const Error&) {  // the op does not take them
+      continue;
+    }
+    called.form = std::move(form);
     called.dtypes = dtypes;
     return true;
   }

@@ -228,7 +228,7 @@ Passing real_of(const Port& port, const std::string& name) {
   const auto said = [&](const char* word) { return asked.find(word) != std::string::npos; };
   const auto q = std::find_if(port.roles.begin(), port.roles.end(),
                               [](const Port::Role& role) { return role.tensor && role.argument == "q"; });
-  if (said("scal") && q != port.roles.end()) {
+  if ((said("scal") || said("sqrt")) && q != port.roles.end()) {
     passing.what = What::scale_of_dot;
     passing.role = static_cast<int>(q - port.roles.begin());
   } else if (said("scal") || said("alpha") || said("factor") || said("mult") || said("gain")) {
@@ -317,7 +317,8 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
   std::vector<int> counts;  // numbers that say no more than that they count
   const std::vector<std::optional<StrideOf>> strides = strides_by_name(entry, port, shapes, role_at, taken);
   for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
-    const Parameter& p = entry.parameters[i];
+    Parameter p = entry.parameters[i];
+    if (stranger && p.kind == Kind::integer) p.name = without_padding(p.name);
     Passing passing;
     if (role_at[i] >= 0) {
       passing = of_role(role_at[i]);

@@ -175,7 +175,7 @@ Trial try_call(const Candidate& candidate, const Form& form, const Port& port, c
   for (std::size_t i = 0; i < form.passings.size(); ++i)
     if (form.passings[i].what == Passing::What::role && arguments[i].is_tensor() &&
         port.roles[static_cast<std::size_t>(form.passings[i].role)].output)
-      std::memset(arguments[i].storage.get(), poison, arguments[i].storage_bytes);
+      std::memset(arguments[i].storage.get(), form.cleared ? 0 : poison, arguments[i].storage_bytes);
   std::vector<Value> before;
   for (const Value& argument : arguments) before.push_back(deep_copy(argument));
   Trial trial;

@@ -104,6 +104,7 @@ struct Form {
   std::vector<int> returned;                 ///< the role of each returned tensor
   std::shared_ptr<const LaunchForm> launch;  ///< of a bare kernel; null: what its source says or suggests
   std::uint8_t lent = 0xff;                  ///< what lies in memory that is lent
+  bool cleared = false;                      ///< memory of its outputs is zero: it adds to what is there
 
   bool takes(int role) const;
 };

@@ -144,6 +144,9 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
       return left_by(f, Code::out_of_bounds_write) || left_by(f, Code::out_of_bounds_read) ||
              left_by(f, Code::uninitialised_read) || left_by(f, Code::missing_barrier);
     if (f.code == Code::unwritten_output) return left_by(f, Code::out_of_bounds_write);
+    // Host code that looks at the device's last error gives up for what was seen to leave its buffers.
+    if (f.code == Code::crash && f.said.find("illegal memory access") != std::string::npos)
+      return found(Code::out_of_bounds_read) || found(Code::out_of_bounds_write);
     if (f.code == Code::uninitialised_read || f.code == Code::crash)
       return left_by(f, Code::out_of_bounds_read) || left_by(f, Code::out_of_bounds_write);
     return false;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
 namespace isomer::lab {
@@ -45,6 +46,29 @@ const Known* known(const std::string& variation) {
                                         variation.starts_with(each.variation)))
       return &each;
   return nullptr;
+}
+
+/// Makes conventions of the findings that are limits. That strides are ignored is one limit, of however many
+/// tensors.
+void as_limits(std::vector<Finding>& findings, const std::function<bool(const Finding&)>& is_limit,
+               const char* fix) {
+  Finding* first = nullptr;
+  for (Finding& finding : findings) {
+    if (finding.code != Code::assumes_contiguous || !is_limit(finding)) continue;
+    if (first == nullptr) {
+      first = &finding;
+    } else if (!finding.argument.empty() && !first->argument.empty()) {
+      first->argument += ", " + finding.argument;
+      finding.code = Code::none;
+    }
+  }
+  std::erase_if(findings, [](const Finding& each) { return each.code == Code::none; });
+  for (Finding& finding : findings) {
+    if (!is_limit(finding)) continue;
+    finding.evidence = fmt::format("a limit ({}): {}", name_of(finding.code), finding.evidence);
+    finding.code = Code::convention;
+    finding.fix = fix;
+  }
 }
 
 }  // namespace
@@ -106,24 +130,18 @@ void tell_limits(std::vector<Finding>& findings) {
            finding.subject == Subject::candidate && !finding.decides &&
            finding.strength != Strength::nearest && finding.variations.empty();
   };
-  // That strides are ignored is one limit, of however many tensors.
-  Finding* first = nullptr;
-  for (Finding& finding : findings) {
-    if (finding.code != Code::assumes_contiguous || !is_limit(finding)) continue;
-    if (first == nullptr) {
-      first = &finding;
-    } else if (!finding.argument.empty() && !first->argument.empty()) {
-      first->argument += ", " + finding.argument;
-      finding.code = Code::none;
-    }
-  }
-  std::erase_if(findings, [](const Finding& each) { return each.code == Code::none; });
-  for (Finding& finding : findings) {
-    if (!is_limit(finding)) continue;
-    finding.evidence = fmt::format("a limit ({}): {}", name_of(finding.code), finding.evidence);
-    finding.code = Code::convention;
-    finding.fix = "none is needed where its callers never ask for this; a port of the op's original needs it";
-  }
+  as_limits(findings, is_limit,
+            "none is needed where its callers never ask for this; a port of the op's original needs it");
+}
+
+void tell_limits_of_made(std::vector<Finding>& findings) {
+  as_limits(
+      findings,
+      [](const Finding& finding) {
+        return finding.made &&
+               (finding.code == Code::assumes_contiguous || finding.code == Code::shape_refused);
+      },
+      "none is needed where its callers never ask for this");
 }
 
 void tell_benign_races(std::vector<Finding>& findings) {

@@ -15,6 +15,9 @@ void tell_conventions(const std::string& op, std::vector<Finding>& findings);
 /// What a kernel that is nobody's port does not take, and says so or is never given: one empty tensor, views,
 /// other sizes and dtypes. No fault of its own, and a remark.
 void tell_limits(std::vector<Finding>& findings);
+/// The same of what was seen with views and sizes that no caller passes, of a label without kernels of its
+/// own: PyTorch's operators take each.
+void tell_limits_of_made(std::vector<Finding>& findings);
 
 /// Races of one line's stores with each other become remarks, where the answers are right in every order.
 void tell_benign_races(std::vector<Finding>& findings);

@@ -1,7 +1,6 @@
 #include "lab/judge/known_op.hpp"
 
 #include "lab/ask/adapting/changes.hpp"
-#include "lab/ask/adapting/launch.hpp"
 #include "lab/ask/adapting/refusal.hpp"
 #include "lab/ask/adapting/simpler.hpp"
 #include "lab/ask/dtypes.hpp"
@@ -16,6 +15,7 @@
 #include "lab/findings/conventions.hpp"
 #include "lab/findings/source_places.hpp"
 #include "lab/findings/variation_codes.hpp"
+#include "lab/judge/accusation.hpp"
 #include "lab/judge/other_kernels.hpp"
 #include "lab/judge/other_lanes.hpp"
 
@@ -143,7 +143,8 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   Numbers numbers = explain_numbers(candidate, called.form, *called.port, questions);
   // Answers with a pattern are right but for that: no other way of calling is looked for.
   const auto unsettled = [&] { return !numbers.explanation.explains && !numbers.pattern; };
-  if (request.stranger && unsettled() && !numbers.evidence.empty())
+  if (request.stranger && unsettled() && !numbers.evidence.empty() &&
+      !take_cleared(candidate, questions, called, numbers))
     take_convention(candidate, questions, called, numbers);
   // A function of tensors that no convention explains may do less than the op.
   const std::shared_ptr<const Port> asked_before = called.simpler;
@@ -190,60 +191,18 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     findings_of_device(failure.trial.answer, *failure.given, diagnosis.findings);
     add_once(diagnosis.findings, std::move(finding));
   }
-  // With numbers that nobody explains and an answer that nothing explains, what is seen is the guess's.
-  const std::string guesses =
-      request.stranger || !called.unsure.empty() ? guessed_numbers(called) : std::string();
-  if (!guesses.empty() && !numbers.explanation.explains && share_right(*called.given, called.trial) < 0.5) {
-    diagnosis.findings.clear();
-    diagnosis.error = numbers_are_unknown(guesses, called.port->op);
-    return;
-  }
-  // Nor does what is done with memory that was lent by a guess say anything, but for the order of threads,
-  // and for what does not depend on it.
-  const auto of_threads = [](const Finding& f) {
-    return f.code == Code::missing_barrier || f.code == Code::race;
-  };
-  if (const std::string room = lent_room(called);
-      !room.empty() && !numbers.explanation.explains && share_right(*called.given, called.trial) < 0.5 &&
-      !(correlation(*called.given, called.trial) > 0.3) &&
-      std::none_of(diagnosis.findings.begin(), diagnosis.findings.end(), of_threads) &&
-      !writes_what_is_lent(candidate, called, questions.settings)) {
-    diagnosis.findings.clear();
-    diagnosis.error = fmt::format(
-        "{} also takes {}, for which {} has no tensor; it was lent memory there, and nothing like an answer "
-        "comes of it: it may be another operation, or expect something in that memory",
-        called.form.entry->name, room, called.port->op);
-    return;
-  }
-  if (!guesses.empty() && !numbers.explanation.explains)
-    diagnosis.notes.push_back(fmt::format("what {} is was guessed: no name says it", guesses));
-  // What strays where no answer is right may stray for the launch, which was guessed.
-  const bool stray = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& f) {
-    return f.code == Code::out_of_bounds_write || f.code == Code::out_of_bounds_read;
-  });
-  // So may a kernel whose launch is told without the shared memory that it takes.
-  const bool without_room =
-      called.form.entry->form == Entry::Form::kernel &&
-      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& f) {
-        return f.code == Code::out_of_bounds_write && f.argument == "dynamic shared memory";
-      });
-  const bool guessed = called.form.launch != nullptr || without_room;
-  if (request.stranger && guessed && !numbers.explanation.explains &&
-      (stray || (!numbers.raced && share_right(*called.given, called.trial) < 0.5))) {
+  if (std::string why = why_not_accused(candidate, request.stranger, questions.settings, called, numbers,
+                                        diagnosis.findings);
+      !why.empty()) {
     diagnosis.findings.clear();
     std::erase(diagnosis.notes, called.launch_note);
-    diagnosis.error = launch_is_unknown(called.form.entry->name);
+    diagnosis.error = std::move(why);
     return;
   }
-  if (request.stranger) {
-    std::string why = has_other_pages(called, numbers);
-    if (why.empty()) why = is_nothing_like_the_op(called, numbers);
-    if (!why.empty()) {
-      diagnosis.findings.clear();
-      diagnosis.error = std::move(why);
-      return;
-    }
-  }
+  const std::string guesses =
+      request.stranger || !called.unsure.empty() ? guessed_numbers(called) : std::string();
+  if (!guesses.empty() && !numbers.explanation.explains)
+    diagnosis.notes.push_back(fmt::format("what {} is was guessed: no name says it", guesses));
   const auto harmless_races = [&] {
     if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
                     [](const Finding& each) { return each.same_store && !is_remark(each); }) &&
@@ -413,9 +372,9 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
     return;
   }
   if (!called.callable && stranger)
-    if (const std::string guesses = guessed_numbers(called); !guesses.empty()) {
+    if (std::string why = why_not_accused(called); !why.empty()) {
       diagnosis.findings.clear();
-      diagnosis.error = numbers_are_unknown(guesses, called.port->op);
+      diagnosis.error = std::move(why);
       return;
     }
   if (!called.callable) {

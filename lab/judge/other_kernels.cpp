@@ -28,7 +28,8 @@ Parts parts_of(const Given& given, const Trial& trial) {
       if (given.open[t][i] || !want.written[i]) continue;
       ++asked;
       right += holds(want, i, trial.outputs[t][i]);
-      finite += std::isfinite(trial.outputs[t][i]);
+      // What it leaves is what lay there before, and no number of its own.
+      finite += trial.untouched[t][i] != 0 || std::isfinite(trial.outputs[t][i]);
       written += trial.untouched[t][i] == 0;
     }
     all += asked;

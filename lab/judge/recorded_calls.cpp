@@ -118,26 +118,43 @@ void tell_end(const Approach& approach, const Entry& entry, const Replayed& repl
 
 namespace {
 
-/// Takes back that tensors are ignored, where a call that is right shows that they are not.
+/// Takes back that tensors are ignored, where another call shows that they are not: a right one, or a wrong
+/// one of other sizes.
 void drop_if_used(const Approach& approach, const std::vector<Replayed>& calls,
-                  const std::vector<CallOutcome>& outcomes, std::size_t told,
+                  const std::vector<CallOutcome>& outcomes, std::size_t reversed, std::size_t told,
                   std::vector<Finding>& findings) {
-  std::size_t right = calls.size();
+  std::vector<std::size_t> others;
   for (std::size_t i = 0; i < calls.size(); ++i)
-    if (outcomes[i].right() && outcomes[i].elements > 1 &&
-        (right == calls.size() || outcomes[i].elements < outcomes[right].elements))
-      right = i;
-  if (right == calls.size()) return;
+    if (i != reversed && outcomes[i].answer.ok() && outcomes[i].elements > 1 && !cut_short(outcomes[i]))
+      others.push_back(i);
+  std::stable_sort(others.begin(), others.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(!outcomes[a].right(), outcomes[a].elements) <
+           std::pair(!outcomes[b].right(), outcomes[b].elements);
+  });
+  constexpr std::size_t kAsked = 2;
+  if (others.size() > kAsked) others.resize(kAsked);
   for (std::size_t i = findings.size(); i-- > told;) {
     if (findings[i].code != Code::ignores_argument) continue;
-    const auto role = std::find_if(
-        calls[right].roles.begin(), calls[right].roles.end(),
-        [&](const Port::Role& each) { return each.name == findings[i].argument && each.tensor; });
-    if (role == calls[right].roles.end()) continue;
-    if (depends_on(approach, calls[right], outcomes[right],
-                   static_cast<std::size_t>(role - calls[right].roles.begin())))
-      findings.erase(findings.begin() + static_cast<std::ptrdiff_t>(i));
+    const bool used = std::any_of(others.begin(), others.end(), [&](std::size_t at) {
+      const auto role = std::find_if(
+          calls[at].roles.begin(), calls[at].roles.end(),
+          [&](const Port::Role& each) { return each.name == findings[i].argument && each.tensor; });
+      return role != calls[at].roles.end() &&
+             depends_on(approach, calls[at], outcomes[at],
+                        static_cast<std::size_t>(role - calls[at].roles.begin()));
+    });
+    if (used) findings.erase(findings.begin() + static_cast<std::ptrdiff_t>(i));
   }
+}
+
+/// Of the wrong calls that returned the one with most elements: of a small one nothing may be left.
+std::size_t largest_wrong(const std::vector<Replayed>& calls, const std::vector<CallOutcome>& outcomes) {
+  std::size_t largest = calls.size();
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    if (outcomes[i].answer.ok() && !outcomes[i].right() && !cut_short(outcomes[i]) &&
+        (largest == calls.size() || outcomes[i].elements > outcomes[largest].elements))
+      largest = i;
+  return largest;
 }
 
 }  // namespace
@@ -193,7 +210,8 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
       const std::size_t told = diagnosis.findings.size();
       probe_ignored(approach, calls[reversed], outcomes[reversed], facts, diagnosis.findings);
       // Where another call is right, which an argument that is ignored cannot be, that is another fault's.
-      if (!outcomes[reversed].right()) drop_if_used(approach, calls, outcomes, told, diagnosis.findings);
+      if (!outcomes[reversed].right())
+        drop_if_used(approach, calls, outcomes, reversed, told, diagnosis.findings);
     }
     // What has no infinity yet shows where one comes from.
     const auto finite = [](const CallOutcome& each) {
@@ -231,6 +249,9 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
   for (const int vague : vaguer) {
     if (vague == 2 && probed < calls.size() && nothing_told(outcomes, diagnosis, mended)) {
       probe_influence(approach, calls[probed], outcomes[probed], softmax, diagnosis.findings);
+      if (const std::size_t at = largest_wrong(calls, outcomes);
+          at < calls.size() && at != probed && nothing_told(outcomes, diagnosis, mended))
+        probe_influence(approach, calls[at], outcomes[at], softmax, diagnosis.findings);
       if (!nothing_told(outcomes, diagnosis, mended)) break;
     }
     for (std::size_t i = 0; i < calls.size(); ++i)

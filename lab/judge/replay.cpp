@@ -10,6 +10,7 @@
 #include "lab/evidence/recorded/experiments/experiments.hpp"
 #include "lab/evidence/recorded/probes/probes.hpp"
 #include "lab/findings/conventions.hpp"
+#include "lab/judge/accusation.hpp"
 #include "lab/judge/recorded_calls.hpp"
 #include "oracle/expected.hpp"
 
@@ -88,7 +89,7 @@ class Replay {
     std::vector<Replayed> large;
     if (!smaller.empty() && taken(smaller)) large = stood_for(calls, smaller);
     if (calls.empty()) return;
-    find_sizes(approach_, calls, bound.unsure);
+    sizes_by_ = find_sizes(approach_, calls, bound.unsure);
     adapt(calls.front());
     if (!bound.findings.empty()) adapted_ = true;
     if (diagnosis_.called_with.empty())
@@ -137,6 +138,13 @@ class Replay {
 
   /// With what an experiment changes every call is right.
   bool explained() const { return explained_; }
+
+  /// Why nothing of what was seen is told; empty where it may be.
+  std::string not_accused() const {
+    const bool right = std::any_of(outcomes_.begin(), outcomes_.end(),
+                                   [](const CallOutcome& o) { return o.right() && o.elements > 0; });
+    return why_not_accused(entry_, sizes_by_, diagnosis_.called_with, right, explained_);
+  }
 
   /// A bare kernel was launched as nothing says that it is.
   bool guessed() const {
@@ -405,6 +413,7 @@ class Replay {
   Approach approach_;
   std::vector<CallOutcome> outcomes_;
   std::shared_ptr<const Candidate> wide_;
+  SizesBy sizes_by_ = SizesBy::callers;
   bool adapted_ = false, explained_ = false;
 };
 
@@ -452,11 +461,13 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   }
   const std::size_t before = diagnosis.findings.size();
   bool guessed = false, explained = false;
+  std::string why;
   for (const std::vector<Replayed>& group : by_signature(std::move(calls))) {
     const Entry& overload = overload_for(candidate, entry, group.front(), request.settings);
     Replay of_group(candidate, overload, request, facts ? &*facts : nullptr, diagnosis);
     of_group.run(group);
     guessed = guessed || of_group.guessed();
+    if (why.empty()) why = of_group.not_accused();
     explained = explained || of_group.explained();
   }
   // Calls that leave an argument out are wrong for the reason that those show which pass it.
@@ -472,6 +483,13 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
     diagnosis.error = launch_is_unknown(entry.name);
     return;
   }
+  if (!why.empty() && diagnosis.findings.size() > before) {
+    diagnosis.findings.resize(before);
+    diagnosis.error = std::move(why);
+    return;
+  }
+  // What a label of PyTorch's own operators takes besides, nobody has asked of its kernels.
+  if (facts && !facts->has_kernels) tell_limits_of_made(diagnosis.findings);
   // Without a line of its own a finding is about the function.
   for (Finding& finding : diagnosis.findings)
     if (finding.location.line == 0) finding.location = entry.place;

@@ -91,6 +91,7 @@ std::optional<Facts> facts_of(const Recording& recording) {
   for (const json& each : list(label, "functions")) facts.functions.push_back(function_of(each));
   for (const json& scope : list(test, "functions"))
     for (const json& each : list(scope, "calls")) facts.calls.push_back(call_of(each));
+  facts.has_kernels = flag(label, "has_kernels", true);
   facts.subtracts_maximum = flag(label, "subtracts_maximum");
   facts.observes = flag(test, "observes", true);
   for (const json& each : list(test, "idle"))

@@ -64,6 +64,7 @@ struct Facts {
   std::vector<TestCall> calls;
   bool observes = true;
   std::vector<IdleCheck> idle;
+  bool has_kernels = true;         ///< the label has kernels of its own, not PyTorch's operators alone
   bool subtracts_maximum = false;  ///< the label has exponentials and maxima, as a softmax has
   int draws = 0;                   ///< line of the first random input
   bool seeds = true;

@@ -152,9 +152,13 @@ constexpr Stranger kStrangers[] = {
     {"shrink_over_others_reads", "act_quant", "fail", Code::missing_barrier, "untyped.cu"},
     {"multiply_of_experts", "grouped_fp8_gemm", "pass", Code::none, "reduced.cu"},
     {"multiply_of_experts_whole_blocks", "grouped_fp8_gemm", "fail", Code::tail_mask, "reduced.cu"},
+    {"add_product", "fp8_gemm", "pass", Code::convention, "called.cu"},
+    {"attend_by_root", "attention", "pass", Code::none, "called.cu"},
 };
 /// The second tier: what takes long, and whose op, verdict and code one above has that takes less.
 constexpr Stranger kMore[] = {
+    {"add_product_by_first_scales", "fp8_gemm", "fail", Code::missing_scale, "called.cu"},
+    {"attend_by_root_in_turn", "attention", "fail", Code::head_mapping, "called.cu"},
     {"engine_in_pairs", "attention", "pass", Code::convention, "engines.cu"},
     {"engine_in_pairs_in_turn", "attention", "fail", Code::head_mapping, "engines.cu"},
     {"caches_of_keys", "attention", "pass", Code::none, "pages.cu"},
@@ -376,6 +380,29 @@ TEST(WhatIsJudged, IsNothingThatReadsMemoryThatTheOpDoesNotHave) {
   const Diagnosis said = said_of_stranger("houses.cu", "attend_scaled_keys", "attention");
   EXPECT_EQ(said.verdict(), "error") << words_of(said);
   EXPECT_NE(said.error.find("also reads or writes k_norms (const float*)"), std::string::npos) << said.error;
+}
+
+TEST(WhatIsJudged, IsNothingThatReadsALargerInputThanTheOps) {
+  const Diagnosis said = said_of_stranger("called.cu", "product_by_scales_of_rows", "fp8_gemm");
+  EXPECT_EQ(said.verdict(), "error") << words_of(said);
+  EXPECT_TRUE(said.findings.empty()) << words_of(said);
+  EXPECT_NE(said.error.find("reads b_s (f32[2, 3]) beyond its end"), std::string::npos) << said.error;
+}
+
+TEST(WhatIsJudged, IsNothingThatAnInputOfTheOpDoesNotInfluence) {
+  const Diagnosis said = said_of_stranger("called.cu", "attend_without_values", "attention");
+  EXPECT_EQ(said.verdict(), "error") << words_of(said);
+  EXPECT_TRUE(said.findings.empty()) << words_of(said);
+  EXPECT_NE(said.error.find("nothing that attend_without_values gives depends on v"), std::string::npos)
+      << said.error;
+}
+
+TEST(WhatIsJudged, IsNothingThatIncludesAToolkitThatIsNotHere) {
+  const Diagnosis said = said_of_stranger("of_a_toolkit.cu", "", "sin");
+  EXPECT_EQ(said.verdict(), "error") << words_of(said);
+  EXPECT_TRUE(said.findings.empty()) << words_of(said);
+  EXPECT_NE(said.error.find("it includes cutlass/numeric_types.h, which is not here"), std::string::npos)
+      << said.error;
 }
 
 TEST(WhatIsPassed, ForATensorThatTheOpDoesNotHaveIsOneWithoutElementsWhereOneIsWanted) {

@@ -137,15 +137,17 @@ class Lexer {
     add(Token::mark, begin);
   }
 
-  /// The length of a launch's beginning: `<<<`, or `<< <`, which some editors make of it and nvcc takes as
-  /// well.
+  /// The length of a launch's beginning: `<<<`, or with blanks in it, which some editors make of it and nvcc
+  /// takes as well. Three of this mark are nothing else.
   std::size_t launch_mark() const {
     if (text_.substr(at_, 3) == "<<<") return 3;
-    if (text_.substr(at_, 2) != "<<" || result_.tokens.empty() || result_.tokens.back().is("operator"))
-      return 0;
-    std::size_t i = at_ + 2;
-    while (i < text_.size() && (text_[i] == ' ' || text_[i] == '\t')) ++i;
-    return i < text_.size() && text_[i] == '<' ? i + 1 - at_ : 0;
+    if (result_.tokens.empty() || result_.tokens.back().is("operator")) return 0;
+    std::size_t i = at_;
+    for (int marks = 0; i < text_.size(); ++i) {
+      if (text_[i] == '<' && ++marks == 3) return i + 1 - at_;
+      if (text_[i] != '<' && text_[i] != ' ' && text_[i] != '\t') break;
+    }
+    return 0;
   }
 
   void quoted(std::size_t begin, char quote) {

@@ -435,8 +435,11 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   if (!best.trial.ok() || (!keeps && (of_tiles ? best.score < before : best.score <= before)) ||
       (!less && !best.elsewhere && !of_tiles && !is_right(*best.given, best.trial)))
     return;
-  // What a number is that no name explains is still a guess where nothing is right.
-  if (!tensors && !guess.unsure.empty() && !of_tiles && !is_right(*best.given, best.trial)) return;
+  // What a number is that no name explains is still a guess where nothing is right, or is with another's
+  // memory.
+  if (!tensors && !guess.unsure.empty() && !of_tiles &&
+      (!is_right(*best.given, best.trial) || strays(best.trial)))
+    return;
   called.notes.push_back(fmt::format("it is asked for no more than its {} say, as in '{}'",
                                      tensors ? "tensors" : "parameters", best.given->line));
   const bool right_so = is_right(*best.given, best.trial);

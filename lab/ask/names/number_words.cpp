@@ -220,6 +220,12 @@ bool stride_of_cache(const Port& port, const Parameter& p, Passing& passing) {
 
 }  // namespace
 
+std::string without_padding(const std::string& name) {
+  static const Pattern kBehind("(\\w+?)_(padded|pad|aligned)"), kBefore("(padded|aligned)_(\\w+)");
+  const std::string behind = kBehind.is(name) ? kBehind.replaced(name, "$1") : name;
+  return kBefore.is(behind) ? kBefore.replaced(behind, "$2") : behind;
+}
+
 bool is_tile_name(const std::string& name) {
   static const Pattern kTile(
       "b_?[rc]|(block|tile|blk|bk)_?(m|n|q|k|kv|r|c|rows?|cols?|sz|dim|x|y)?|tile_?size(_[a-z]+)?|"

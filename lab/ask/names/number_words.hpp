@@ -8,6 +8,10 @@
 
 namespace isomer::lab {
 
+/// "head_dim_padded" or "aligned_k": the size that is rounded up to what the memory needs, which asks for
+/// none here. The name itself where it says nothing of that.
+std::string without_padding(const std::string& name);
+
 /// A stranger's number by the words of its name: weight_height are rows, weight_block_size_y is the size of a
 /// block, whatever stands around them.
 bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,

@@ -26,8 +26,13 @@ std::optional<Bound> in_order_of_names(const Form& form, const Replayed& replaye
 const Entry& overload_for(const Candidate& candidate, const Entry& entry, const Replayed& replayed,
                           const CallSettings& settings);
 
-/// Whole numbers that no caller passes (`unsure`) are sizes: those with which nothing is accessed outside,
-/// most is written, and most of that is right. Two at once: one that is wrong hides the other.
-void find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure);
+/// What the sizes that a candidate is given go back to: its callers or names that say them, an answer that is
+/// right with them, that they alone are likely and keep to the memory, or a guess.
+enum class SizesBy : std::uint8_t { callers, right_answer, likelihood, guess };
+
+/// Whole numbers that no caller passes (`unsure`) are sizes: those with which every answer is right; else the
+/// likeliest with which nothing is accessed outside and all is written; else those with which least is
+/// accessed outside, most is written, and most of that is right.
+SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure);
 
 }  // namespace isomer::lab

@@ -1,9 +1,11 @@
 #include "lab/ask/recorded/binding.hpp"
+#include "lab/ask/recorded/likely_sizes.hpp"
 #include "oracle/expected.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <set>
 
 namespace isomer::lab {
@@ -84,14 +86,26 @@ Replayed with_poison(const Replayed& replayed) {
   return poisoned;
 }
 
-double score(const Approach& approach, const Form& form, const std::vector<const Replayed*>& calls) {
+/// What a way to pass sizes comes to.
+struct Tried {
+  double score = 0;
+  bool keeps = true;  ///< each call is answered and stays in its buffers
+  bool fills = true;  ///< and fills its results
+  bool right = true;  ///< and its answers are right
+  std::vector<std::vector<std::vector<double>>> got;
+};
+
+Tried tried_with(const Approach& approach, const Form& form, const std::vector<const Replayed*>& calls) {
   Approach other = approach;
   other.form = form;
   other.settings.timeout_seconds = std::min(other.settings.timeout_seconds, 5.0);
-  double sum = 0;
+  Tried tried;
+  double& sum = tried.score;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const CallOutcome outcome = replay_once(other, with_poison(*calls[i]));
     if (!outcome.answer.ok()) sum -= 4;
+    tried.keeps = tried.keeps && outcome.answer.ok();
+    tried.right = tried.right && outcome.right();
     if (lost(outcome)) break;
     std::size_t written = 0;
     double near = 0;
@@ -106,54 +120,96 @@ double score(const Approach& approach, const Form& form, const std::vector<const
     sum += outcome.share();
     if (outcome.elements > 0)
       sum += 0.5 * static_cast<double>(written) / static_cast<double>(outcome.elements);
+    tried.fills = tried.fills && 10 * written >= 9 * outcome.elements;
     if (!outcome.got.empty()) sum += 0.5 * near / static_cast<double>(outcome.got.size());
     for (const Seen& seen : outcome.answer.seen)
       if (seen.kind.starts_with("out-of-bounds")) {
         // What is right everywhere has the sizes, and strays with them.
         sum -= outcome.right() && outcome.elements > 1 ? 0.2 : 2;
+        tried.keeps = tried.right = false;
         break;
       }
+    tried.got.push_back(outcome.got);
     // Once astray it is not followed through the larger calls.
-    if (sum < 0) return sum - 4 * static_cast<double>(calls.size() - i);
+    if (sum < 0) {
+      sum -= 4 * static_cast<double>(calls.size() - i);
+      tried.keeps = false;
+      break;
+    }
   }
-  return sum;
+  return tried;
 }
 
 }  // namespace
 
-void find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure) {
-  if (unsure.empty()) return;
-  const std::vector<Passing> options = sizes(calls);
+SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure) {
+  if (unsure.empty()) return SizesBy::callers;
+  // Ways of passing them, however many numbers there are; where one is likely, the others are of few tries.
+  constexpr int kMostTried = 400, kMostBesideLikely = 100;
+  constexpr std::size_t kMostLikely = 60;
   const std::vector<const Replayed*> tried = by_size(calls);
-  const double all = 2 * static_cast<double>(tried.size());
   double best = -INFINITY;
+  int attempts = 0;
+  bool right = false, alone = true, in_order = false;
+  std::optional<Form> likely;
   const auto attempt = [&](const Form& form) {
-    if (best >= all) return;
-    const double got = score(approach, form, tried);
-    if (got <= best) return;
-    best = got;
-    approach.form = form;
+    if (right || attempts++ >= (likely && in_order ? kMostBesideLikely : kMostTried)) return Tried();
+    Tried now = tried_with(approach, form, tried);
+    right = now.right;
+    if (right) now.score = INFINITY;
+    if (now.score > best) {
+      best = now.score;
+      approach.form = form;
+    }
+    return now;
   };
+  // The likely ways first. Of a faulty candidate none is right, and an unlikely one may be nearer by chance.
+  std::vector<LikelySizes> ways = likely_sizes(approach.form, calls, unsure);
+  if (ways.size() > kMostLikely) ways.resize(kMostLikely);
+  std::pair<int, std::vector<std::vector<std::vector<double>>>> first;
+  // By names and order one is meant before all others.
+  const bool decided = !ways.empty() && (ways.front().inverted == 0 || ways.size() == 1 ||
+                                         std::pair(ways[0].against, ways[0].inverted) <
+                                             std::pair(ways[1].against, ways[1].inverted));
+  for (const LikelySizes& way : ways) {
+    const Tried now = attempt(way.form);
+    if (right) return SizesBy::right_answer;
+    // The likeliest of all is it where it keeps to its memory, whatever a fault leaves of the results.
+    const bool likeliest = &way == &ways.front() && way.against == 0 && decided;
+    if (!now.keeps || now.got.empty() || (!now.fills && !likeliest)) continue;
+    if (!likely) {
+      likely = way.form;
+      first = {way.against, now.got};
+      in_order = way.inverted == 0 || likeliest;
+    } else if (!in_order && way.against == first.first && now.got != first.second) {
+      alone = false;  // neither names nor their order say which of the two is meant, and they differ
+    }
+  }
+  const std::vector<Passing> options = sizes(calls);
   const auto at = [&](std::size_t i) { return static_cast<std::size_t>(unsure[i]); };
   if (unsure.size() <= 2) {
-    for (const Passing& first : options)
-      for (const Passing& second : unsure.size() > 1 ? options : std::vector<Passing>{first}) {
+    for (const Passing& one : options)
+      for (const Passing& second : unsure.size() > 1 ? options : std::vector<Passing>{one}) {
         Form form = approach.form;
-        form.passings[at(0)] = first;
+        form.passings[at(0)] = one;
         if (unsure.size() > 1) form.passings[at(1)] = second;
         attempt(form);
       }
-    return;
+  } else {
+    for (int round = 0; round < 3; ++round)
+      for (std::size_t i = 0; i + 1 < unsure.size(); ++i)
+        for (const Passing& one : options)
+          for (const Passing& second : options) {
+            Form form = approach.form;
+            form.passings[at(i)] = one;
+            form.passings[at(i + 1)] = second;
+            attempt(form);
+          }
   }
-  for (int round = 0; round < 3; ++round)
-    for (std::size_t i = 0; i + 1 < unsure.size(); ++i)
-      for (const Passing& first : options)
-        for (const Passing& second : options) {
-          Form form = approach.form;
-          form.passings[at(i)] = first;
-          form.passings[at(i + 1)] = second;
-          attempt(form);
-        }
+  if (right) return SizesBy::right_answer;
+  if (!likely) return SizesBy::guess;
+  approach.form = *likely;
+  return alone ? SizesBy::likelihood : SizesBy::guess;
 }
 
 }  // namespace isomer::lab

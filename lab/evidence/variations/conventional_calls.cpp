@@ -86,6 +86,32 @@ void take_convention(const Candidate& candidate, const Questions& questions, Cal
   numbers = std::move(*nearest);
 }
 
+bool take_cleared(const Candidate& candidate, const Questions& questions, Called& called, Numbers& numbers) {
+  Form cleared = called.form;
+  cleared.cleared = true;
+  const double before = share_right(*called.given, called.trial);
+  Trial trial = try_call(candidate, cleared, *called.port, *called.given, questions.settings);
+  // What is zero where nothing was written, or wrong besides, says nothing of what is added to.
+  if (!trial.ok() || strays_or_races(trial) ||
+      share_right(*called.given, trial) < std::max(0.5, before + 0.4) ||
+      share_right(*called.given, trial) < 0.98)
+    return false;
+  Finding finding;
+  finding.code = Code::convention;
+  finding.evidence = fmt::format(
+      "it adds to what lies in the memory of its outputs, which its callers have to clear: in cleared memory "
+      "all "
+      "of '{}' is right, otherwise {:.0f} %",
+      called.given->line, 100 * before);
+  finding.fix = "none is needed where its callers clear that memory; a port of the op's original writes it";
+  finding.location = called.form.entry->place;
+  called.findings.push_back(std::move(finding));
+  called.form = std::move(cleared);
+  called.trial = std::move(trial);
+  numbers = explain_numbers(candidate, called.form, *called.port, questions);
+  return true;
+}
+
 bool take_flag(const Candidate& candidate, const Questions& questions, Called& called,
                std::optional<Port>& narrowed, Numbers& numbers) {
   for (std::size_t role = 0; role < called.port->roles.size(); ++role) {

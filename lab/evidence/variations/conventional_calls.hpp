@@ -16,4 +16,9 @@ void take_convention(const Candidate& candidate, const Questions& questions, Cal
 bool take_flag(const Candidate& candidate, const Questions& questions, Called& called,
                std::optional<Port>& narrowed, Numbers& numbers);
 
+/// A call that is wrong in memory of any content, and right in memory that is zero: it adds to what its
+/// callers have cleared, which is a convention. Whether it is so; then `called` and `numbers` are of such
+/// calls.
+bool take_cleared(const Candidate& candidate, const Questions& questions, Called& called, Numbers& numbers);
+
 }  // namespace isomer::lab

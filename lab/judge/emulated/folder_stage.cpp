@@ -175,7 +175,10 @@ Diagnosis diagnose_candidate(const CaseFolder& folder, const fs::path& path, Bac
       request.whole_shuffles = with_whole_shuffles(path, settings);
     const std::shared_ptr<const Candidate> candidate = build_candidate(path, settings, failure);
     if (candidate == nullptr && lacks_on_device(failure)) {
-      diagnosis.error = failure.message;
+      diagnosis.error = failure.missing_header.empty()
+                            ? failure.message
+                            : fmt::format("it includes {}, which is not here: {}", failure.missing_header,
+                                          not_built(failure, request.source).fix);
     } else if (candidate == nullptr && failure.of_machine) {
       diagnosis.error = "it could not be compiled here, for a reason that is not its own: " + failure.message;
     } else if (candidate == nullptr) {

@@ -35,10 +35,23 @@ std::string fix_of(const BuildFailure& failure, const std::string& source) {
   return "mend what the compiler complains of";
 }
 
+/// A header that comes with CUDA, ROCm or what is installed beside them: that it is missing is this machine's
+/// lack, not the candidate's.
+bool is_of_toolkit(const std::string& header) {
+  constexpr const char* kFolders[] = {"cuda/", "cub/",     "thrust/",  "nv/",      "cooperative_groups/",
+                                      "hip/",  "rocprim/", "hipcub/",  "rocwmma/", "cutlass/",
+                                      "cute/", "ck/",      "ck_tile/", "nvtx3/",   "crt/",
+                                      "cuda_", "cublas",   "cudnn",    "curand",   "cusparse",
+                                      "nccl",  "rocblas/", "hipblas/", "rccl/"};
+  return std::any_of(std::begin(kFolders), std::end(kFolders),
+                     [&](const char* each) { return header.starts_with(each); });
+}
+
 }  // namespace
 
 bool lacks_on_device(const BuildFailure& failure) {
-  return says(failure, "is not on the emulated device") || says(failure, "cannot be emulated");
+  return says(failure, "is not on the emulated device") || says(failure, "cannot be emulated") ||
+         is_of_toolkit(failure.missing_header);
 }
 
 Finding not_built(const BuildFailure& failure, const std::string& source) {

@@ -210,6 +210,18 @@ class Influence {
     return shared;
   }
 
+  /// Whether many of the indices before `end` have no influence either: what is lost is no end.
+  bool skips_others(std::size_t role, int dim, std::int64_t end) {
+    constexpr std::int64_t kAsked = 7;
+    std::int64_t asked = 0, skipped = 0;
+    for (std::int64_t i = 0; i < std::min(kAsked, end); ++i) {
+      const std::int64_t at = end <= kAsked ? i : i * (end - 1) / (kAsked - 1);
+      ++asked;
+      skipped += !matters(role, dim, at, at + 1);
+    }
+    return 3 * skipped > asked;
+  }
+
   /// The first or last elements along a dimension that nothing depends on.
   void ends(std::size_t role, int dim) {
     const std::int64_t size = replayed_.values[role].tensor.size(dim);
@@ -226,6 +238,7 @@ class Influence {
         (ignored(middle) ? least : most) = middle;
       }
       if (last ? right_there(role, dim, size - least, size) : right_there(role, dim, 0, least)) continue;
+      if (last && skips_others(role, dim, size - least)) continue;
       const std::string& name = replayed_.roles[role].name;
       if (last && least == size - 1) {
         tell(Code::layout_convention, role,

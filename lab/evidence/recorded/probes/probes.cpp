@@ -242,6 +242,16 @@ void probe_overflow(const Approach& approach, const Replayed& replayed, const Ca
     const CallOutcome after = replay_once(approach, other);
     const std::size_t count = after.answer.ok() ? not_finite(after) : 0;
     if (count == 0) continue;
+    // Sums of nothing are divided by as well: large values that differ no more than before show the
+    // exponentials.
+    Replayed raised = replayed;
+    Value high = compact_copy(value);
+    for (std::size_t e = 0; e < elements.size(); ++e)
+      core::encode(value.tensor.dtype, elements[e] + kLarge,
+                   static_cast<std::byte*>(high.storage.get()) + e * size);
+    raised.values[role] = std::move(high);
+    if (const CallOutcome then = replay_once(approach, raised); then.answer.ok() && not_finite(then) == 0)
+      continue;
     // The logarithm of nothing is -inf as well: where rows have a largest element of 0 no exponential
     // overflows.
     if (is_below_all(after)) {

@@ -74,6 +74,7 @@ Finding refusal(const Replayed& replayed, const CallOutcome& outcome, const std:
       "'{}' ({}) is refused: \"{:.200}\"; the original answers it, and {} are accepted", replayed.line,
       dimensions(replayed), std::string_view(said).substr(0, said.find('\n')), right);
   finding.fix = "accept every size that the original accepts";
+  finding.made = true;
   return finding;
 }
 
@@ -160,6 +161,34 @@ void judge_group(const Group& group, const std::vector<Replayed>& calls, bool ad
   if (finding.code != Code::none) add_once(findings, std::move(finding));
 }
 
+/// Whether the original's answer to a made call has the shape that its answers to the test's calls have: as
+/// many elements for each of an argument's, as many besides, or always as many. Halves that are no halves are
+/// taken by broadcasting, and nobody means that.
+bool keeps_shape(const Replayed& made, const std::vector<Replayed>& calls) {
+  const auto size = [](const Tensor& tensor, int dim) { return dim < tensor.rank ? tensor.size(dim) : 1; };
+  for (std::size_t t = 0; t < made.outputs.size(); ++t)
+    for (int d = 0; d < made.outputs[t].want.rank; ++d)
+      for (const auto& [role, dim] : places(made)) {
+        if (dim < 0 || made.roles[role].output) continue;
+        const std::int64_t in = size(made.values[role].tensor, dim), out = size(made.outputs[t].want, d);
+        bool scaled = true, shifted = true, constant = true, follows = true;
+        for (const Replayed& call : calls) {
+          if (t >= call.outputs.size() || role >= call.values.size() || !call.values[role].is_tensor())
+            continue;
+          const std::int64_t own_in = size(call.values[role].tensor, dim),
+                             own_out = size(call.outputs[t].want, d);
+          const Replayed& first = calls.front();
+          follows = follows &&
+                    own_out * size(first.values[role].tensor, dim) == size(first.outputs[t].want, d) * own_in;
+          scaled = scaled && out * own_in == own_out * in;
+          shifted = shifted && out - in == own_out - own_in;
+          constant = constant && out == own_out;
+        }
+        if (follows && !scaled && !shifted && !constant) return false;
+      }
+  return true;
+}
+
 }  // namespace
 
 void ask_sizes(const Approach& approach, const std::vector<Replayed>& calls,
@@ -168,7 +197,7 @@ void ask_sizes(const Approach& approach, const std::vector<Replayed>& calls,
   brief.settings.timeout_seconds = std::min(brief.settings.timeout_seconds, kSecondsOfACall);
   std::vector<Group> groups;
   for (const Replayed& replayed : asked) {
-    if (replayed.call->asked != "size") continue;
+    if (replayed.call->asked != "size" || (!calls.empty() && !keeps_shape(replayed, calls))) continue;
     // What follows a call's own size again: the sizes in its place get no larger.
     const bool same = !groups.empty() && groups.back().size == replayed.call->size_before &&
                       groups.back().asked.back()->call->size > replayed.call->size;

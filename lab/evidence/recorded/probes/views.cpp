@@ -127,6 +127,7 @@ void probe_views(const Approach& approach, const std::vector<Replayed>& calls,
         "does not",
         calls[at].line, name, view.tensor.describe(), wrong, plain.elements);
     finding.fix = "address the tensor by its strides";
+    finding.made = true;
     add_once(findings, std::move(finding));
   }
 }

@@ -3,7 +3,7 @@
 label: {"functions": [{"name", "line", "parameters": [{"name", "default"}], "returns": count of values,
         "hands_on": [parameter or ""] that it returns, by place,
         "writes": [parameter], "indexes": [{"index", "tensor", "dim", "access": "read"|"write"}],
-        "constants": [{"name", "values", "line"}]}], "subtracts_maximum": bool}
+        "constants": [{"name", "values", "line"}]}], "has_kernels": of its own, "subtracts_maximum": bool}
 test:  {"file", "functions": [{"name", "line", "observes": bool, "calls": [{"function", "line",
         "open": bool, "arguments": [{"name", "text", "observed"}], "returned": [{"name", "observed"}]}]}], "observes": bool,
         "draws": line of the first random input or 0, "seeds": bool,
@@ -221,7 +221,11 @@ def label_facts(tree):
     kernels = {node.name: Kernel(node) for node in functions if is_jit(node)}
     hosts = [HostFunction(node, kernels, constants) for node in functions if node.name not in kernels]
     hosts += [HostFunction(forward, kernels, constants, of=name) for name, forward in autograd_functions(tree)]
-    return {"functions": [host.facts() for host in hosts], "subtracts_maximum": subtracts_maximum(tree)}
+    return {
+        "functions": [host.facts() for host in hosts],
+        "has_kernels": bool(kernels),
+        "subtracts_maximum": subtracts_maximum(tree),
+    }
 
 
 def autograd_functions(tree):

@@ -40,6 +40,8 @@ Original original(bool returned) {
           .probes = {"m=4 n=140 k=384", "m=3 n=132 k=256 scales=signed", "m=3 n=40 k=256 regime=subnormal",
                      "m=2 n=20 k=384 regime=patterns", "m=3 n=20 k=200"},
           .sizes = {"n=20 k=128 m=", "m=3 k=128 n="},
+          // Of whole tiles, of which no parameter says that there are no others.
+          .sayable = {{"m", "", {"64"}}, {"n", "", {"128"}}, {"k", "", {"256"}}},
           .empties = {"m=0 n=32 k=128"},
           .called_empty = true,
           .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f32}}, {{"dtype", DType::f16}}}};

@@ -1,0 +1,203 @@
+#include "lab/ask/recorded/likely_sizes.hpp"
+
+#include "lab/text/lower_case.hpp"
+#include "lab/text/pattern.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace isomer::lab {
+namespace {
+
+using What = Passing::What;
+using Numbers = std::vector<std::int64_t>;  ///< one for each call
+
+constexpr std::size_t kMostNumbers = 6, kMostWays = 720;
+
+/// A size that the calls have: dimensions that are the same in each call are one.
+struct Extent {
+  Numbers numbers;
+  Passing passing;
+  bool first = false, last = false;  ///< it is a tensor's first dimension of several, its last
+  bool in_output = false;
+};
+
+struct Extents {
+  std::vector<Extent> list;
+  /// Per tensor its dimensions, as places in `list`; −1: one element in every call.
+  std::vector<std::vector<int>> of_role;
+};
+
+std::int64_t size_in(const Replayed& replayed, std::size_t role, int dim) {
+  const Value& value = replayed.values[role];
+  return value.is_tensor() && dim < value.tensor.rank ? value.tensor.size(dim) : 1;
+}
+
+Extents extents_of(const std::vector<Replayed>& calls) {
+  Extents extents;
+  const Replayed& call = calls.front();
+  for (std::size_t role = 0; role < call.roles.size(); ++role) {
+    extents.of_role.emplace_back();
+    if (!call.values[role].is_tensor()) continue;
+    const int rank = call.values[role].tensor.rank;
+    const bool output = std::any_of(call.outputs.begin(), call.outputs.end(),
+                                    [&](const auto& each) { return each.role == static_cast<int>(role); });
+    for (int dim = 0; dim < rank; ++dim) {
+      Numbers numbers;
+      for (const Replayed& each : calls) numbers.push_back(size_in(each, role, dim));
+      if (std::all_of(numbers.begin(), numbers.end(), [](std::int64_t n) { return n == 1; })) {
+        extents.of_role.back().push_back(-1);
+        continue;
+      }
+      auto at = std::find_if(extents.list.begin(), extents.list.end(),
+                             [&](const Extent& each) { return each.numbers == numbers; });
+      if (at == extents.list.end()) {
+        Extent extent;
+        extent.numbers = std::move(numbers);
+        extent.passing.what = What::size;
+        extent.passing.role = static_cast<int>(role);
+        extent.passing.dim = dim;
+        extents.list.push_back(std::move(extent));
+        at = extents.list.end() - 1;
+      }
+      at->first = at->first || (dim == 0 && rank > 1);
+      at->last = at->last || dim == rank - 1;
+      at->in_output = at->in_output || output;
+      extents.of_role.back().push_back(static_cast<int>(at - extents.list.begin()));
+    }
+  }
+  return extents;
+}
+
+/// What a number can be, and which extents that says.
+struct Option {
+  Passing passing;
+  std::vector<int> says;
+};
+
+std::vector<Option> options_of(const Extents& extents) {
+  std::vector<Option> options;
+  for (std::size_t i = 0; i < extents.list.size(); ++i)
+    options.push_back({extents.list[i].passing, {static_cast<int>(i)}});
+  for (std::size_t role = 0; role < extents.of_role.size(); ++role) {
+    const std::vector<int>& dims = extents.of_role[role];
+    if (dims.size() < 2) continue;
+    Option rows, elements;
+    rows.passing.what = What::rows;
+    elements.passing.what = What::elements;
+    rows.passing.role = elements.passing.role = static_cast<int>(role);
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      if (dims[d] < 0) continue;
+      elements.says.push_back(dims[d]);
+      if (d + 1 < dims.size()) rows.says.push_back(dims[d]);
+    }
+    if (rows.says.size() > 1) options.push_back(std::move(rows));
+    if (elements.says.size() > 1) options.push_back(std::move(elements));
+  }
+  return options;
+}
+
+/// Whether the name is usually another size than that: K is what a product sums over, M and N are its
+/// result's sides, rows stand before columns.
+bool speaks_against(const std::string& name, const Option& option, const Extents& extents) {
+  static const Pattern rows(
+      "n?_?rows?|num_rows|height|m|b|bs|batch(_?size)?|bsz|n_?tokens|num_tokens|tokens");
+  static const Pattern columns("n?_?cols?|columns|num_cols|width|d|dim|hidden(_?(size|dim))?|embed_dim|c");
+  static const Pattern all("numel|n_elements|num_elements|total(_\\w+)?|size|count|length");
+  const std::string lower = lower_case(name);
+  if (option.passing.what != What::size)
+    return rows.is(lower) ? option.passing.what != What::rows : !all.is(lower);
+  if (all.is(lower)) return extents.list.size() > 1;
+  const Extent& extent = extents.list[static_cast<std::size_t>(option.says.front())];
+  const bool product = std::any_of(extents.list.begin(), extents.list.end(),
+                                   [](const Extent& each) { return !each.in_output; }) &&
+                       extents.list.size() > 2;
+  if (product && lower == "k") return extent.in_output;
+  if (product && (lower == "m" || lower == "n")) return !extent.in_output;
+  if (rows.is(lower)) return !extent.first && extent.last;
+  if (columns.is(lower)) return !extent.last && extent.first;
+  return false;
+}
+
+/// Whether one size is the same share of another in every call, as half of it is: who says the one says both.
+bool follows(const Numbers& one, const Numbers& other) {
+  bool varies = false;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    if (one[i] * other[0] != one[0] * other[i]) return false;
+    varies = varies || other[i] != other[0];
+  }
+  return varies;
+}
+
+/// The extents that arguments of the call say already: whole numbers that are one in every call.
+std::vector<bool> said_by_callers(const Form& form, const std::vector<Replayed>& calls,
+                                  const Extents& extents, const std::vector<int>& unsure) {
+  std::vector<bool> said(extents.list.size());
+  for (std::size_t i = 0; i < form.passings.size(); ++i) {
+    if (std::find(unsure.begin(), unsure.end(), static_cast<int>(i)) != unsure.end()) continue;
+    const Passing& passing = form.passings[i];
+    if (passing.role < 0) continue;
+    Numbers numbers;
+    for (const Replayed& call : calls) {
+      const Value& value = call.values[static_cast<std::size_t>(passing.role)];
+      if (passing.what == What::role && value.kind == Value::Kind::integer)
+        numbers.push_back(value.integer);
+      else if (passing.what == What::size && value.is_tensor())
+        numbers.push_back(size_in(call, static_cast<std::size_t>(passing.role),
+                                  passing.dim < 0 ? passing.dim + value.tensor.rank : passing.dim));
+    }
+    for (std::size_t e = 0; e < extents.list.size(); ++e)
+      said[e] = said[e] || extents.list[e].numbers == numbers;
+  }
+  return said;
+}
+
+}  // namespace
+
+std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replayed>& calls,
+                                      const std::vector<int>& unsure) {
+  if (calls.empty() || unsure.empty() || unsure.size() > kMostNumbers) return {};
+  const Extents extents = extents_of(calls);
+  const std::vector<Option> options = options_of(extents);
+  const std::vector<bool> said = said_by_callers(form, calls, extents, unsure);
+  std::vector<LikelySizes> ways;
+  std::vector<std::size_t> chosen;
+  const auto keep = [&] {
+    std::vector<bool> covered = said;
+    for (const std::size_t each : chosen)
+      for (const int extent : options[each].says) covered[static_cast<std::size_t>(extent)] = true;
+    const std::vector<bool> chosen_ones = covered;
+    for (std::size_t e = 0; e < covered.size(); ++e)
+      for (std::size_t o = 0; o < covered.size(); ++o)
+        if (chosen_ones[o] && follows(extents.list[e].numbers, extents.list[o].numbers)) covered[e] = true;
+    if (std::find(covered.begin(), covered.end(), false) != covered.end()) return;
+    LikelySizes way;
+    way.form = form;
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      const auto at = static_cast<std::size_t>(unsure[i]);
+      way.form.passings[at] = options[chosen[i]].passing;
+      way.against += speaks_against(form.entry->parameters[at].name, options[chosen[i]], extents);
+      // Several dimensions in one number are said by who has no number for each.
+      way.inverted += chosen.size() > 1 && options[chosen[i]].passing.what != What::size;
+      for (std::size_t j = 0; j < i; ++j)
+        way.inverted += options[chosen[j]].says.front() > options[chosen[i]].says.front();
+    }
+    ways.push_back(std::move(way));
+  };
+  const std::function<void()> choose = [&] {
+    if (chosen.size() == unsure.size()) return keep();
+    for (std::size_t o = 0; o < options.size() && ways.size() < kMostWays; ++o) {
+      if (std::find(chosen.begin(), chosen.end(), o) != chosen.end()) continue;
+      chosen.push_back(o);
+      choose();
+      chosen.pop_back();
+    }
+  };
+  choose();
+  std::stable_sort(ways.begin(), ways.end(), [](const LikelySizes& a, const LikelySizes& b) {
+    return std::pair(a.against, a.inverted) < std::pair(b.against, b.inverted);
+  });
+  return ways;
+}
+
+}  // namespace isomer::lab

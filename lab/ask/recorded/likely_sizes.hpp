@@ -1,0 +1,22 @@
+#pragma once
+
+#include "lab/ask/recorded/replayed.hpp"
+
+#include <vector>
+
+namespace isomer::lab {
+
+/// One way to read whole numbers that no caller passes as sizes of the tensors.
+struct LikelySizes {
+  Form form;
+  int against = 0;   ///< numbers whose names speak against what they are
+  int inverted = 0;  ///< pairs that stand in another order than the dimensions do
+};
+
+/// The ways in which `unsure` can be sizes: no two the same, and no dimension left that nothing says. The
+/// likeliest first, by what the letters of a product, an image or a table usually are and by the order of the
+/// dimensions; none where there are too few numbers for that, or too many.
+std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replayed>& calls,
+                                      const std::vector<int>& unsure);
+
+}  // namespace isomer::lab
