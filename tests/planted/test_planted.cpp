@@ -165,5 +165,20 @@ std::vector<const oracle::Oracle*> all_oracles() {
 INSTANTIATE_TEST_SUITE_P(Of, EveryOp, testing::ValuesIn(all_oracles()),
                          [](const auto& info) { return test_name(info.param->contract->op); });
 
+TEST(Bounds, OfARoundedResultHasTheRoundingOfAllThatItMayBe) {
+  // An element of h lies at the border of two codes: out[1, 10] is 0.00533, or with the other code 0.03412,
+  // which bf16 rounds to 0.0341796875, further than it rounds 0.00533.
+  const oracle::Case c = oracle::parse_case("expert_layer g=4 seed=223855320");
+  const oracle::Oracle& oracle = *oracle::find_oracle("expert_layer");
+  oracle::Problem problem(c);
+  oracle.make(c, problem);
+  oracle::Expected expected(problem.call());
+  oracle.reference(problem.call(), {}, expected);
+  oracle::ExpectedTensor& out = expected["out"];
+  const std::size_t at = out.index(1, 10);
+  EXPECT_LE(std::fabs(0.0341796875 - out.value[at]), out.bound[at]);
+  EXPECT_GT(0.0345 - out.value[at], out.bound[at]);
+}
+
 }  // namespace
 }  // namespace isomer

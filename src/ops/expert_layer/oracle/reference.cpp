@@ -185,9 +185,11 @@ class Layer {
     const double smallest = out.dtype == DType::f16    ? 0x1p-24
                             : out.dtype == DType::bf16 ? 0x1p-133
                                                        : 0x1p-149;
-    const double bound = std::max(core::unit_roundoff(out.dtype) * std::fabs(value), smallest / 2) +
-                         (kSums + short_sums_) * magnitude + of_scales +
-                         std::min(worst, 6 * std::sqrt(squares)) + kUnderflow;
+    const double slack =
+        (kSums + short_sums_) * magnitude + of_scales + std::min(worst, 6 * std::sqrt(squares)) + kUnderflow;
+    // What is rounded may be larger than the value by all of the slack.
+    const double bound =
+        slack + std::max(core::unit_roundoff(out.dtype) * (std::fabs(value) + slack), smallest / 2);
     out.set(flat, value, std::isfinite(bound) ? bound : 0);
     if (unknown || (std::isfinite(value) && !std::isfinite(bound))) out.set_unknown(flat);
   }
