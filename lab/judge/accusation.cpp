@@ -63,10 +63,12 @@ std::string of_other_inputs(const Called& called) {
   return {};
 }
 
-/// An input of the op on which nothing that it gives depends, where nothing is right: it computes something
-/// else.
+/// An input of the op on which nothing that it gives depends, where nothing is right and something depends on
+/// another one: it computes something else. What depends on none of them computes nothing, which is a fault.
 std::string of_unused_inputs(const Candidate& candidate, const CallSettings& settings, const Called& called) {
   if (!called.trial.ok() || share_right(*called.given, called.trial) > kSome) return {};
+  std::string_view unused;
+  bool any_used = false;
   for (std::size_t role = 0; role < called.port->roles.size(); ++role) {
     const Port::Role& each = called.port->roles[role];
     const Value& value = called.given->values[role];
@@ -79,14 +81,17 @@ std::string of_unused_inputs(const Candidate& candidate, const CallSettings& set
     const auto size = static_cast<std::ptrdiff_t>(size_of(value.tensor.dtype));
     std::rotate(bytes, bytes + size, bytes + other.values[role].storage_bytes);
     const Trial then = try_call(candidate, called.form, *called.port, other, settings);
-    if (!then.ok() || different(*called.given, called.trial.outputs, then.outputs) > 0) continue;
-    return fmt::format(
-        "nothing that {} gives depends on {}, and no more than {:.0f} % of it is right: it is another "
-        "operation, "
-        "or a part of {} alone, and is not judged as this one",
-        called.form.entry->name, each.name, 100 * share_right(*called.given, called.trial), called.port->op);
+    if (!then.ok()) continue;
+    if (different(*called.given, called.trial.outputs, then.outputs) > 0)
+      any_used = true;
+    else if (unused.empty())
+      unused = each.name;
   }
-  return {};
+  if (unused.empty() || !any_used) return {};
+  return fmt::format(
+      "nothing that {} gives depends on {}, and no more than {:.0f} % of it is right: it is another "
+      "operation, or a part of {} alone, and is not judged as this one",
+      called.form.entry->name, unused, 100 * share_right(*called.given, called.trial), called.port->op);
 }
 
 }  // namespace
