@@ -4,10 +4,10 @@
   bench_peers.py --library build/release/src/libisomer.so [--sources DIR] [--only NAME …] [--json FILE]
 
 Every round of a case times a device copy, then each contender, between two CUDA events over a batch of calls that rotate
-through copies of the inputs which together outgrow the L2 cache; they are enqueued behind a wait, so that no device
-waits for the host. Printed: the medians, the share of the copy rate of
-the same round, and what one call costs the host. `--sources` is the folder of the originals that
-record_originals.py names; without it they are left out, and the table says so.
+through copies of the inputs which together outgrow the L2 cache. A batch is enqueued behind a wait of the stream, so that the
+device never waits for the host. Printed: the medians, the share of the copy rate of the same round, and what one call
+costs the host. `--sources` is the folder of the originals that record_originals.py names; without it they are left out, and
+the table says so.
 
 Exit codes: 0 measured · 1 an output of Isomer's is far from its peer's · 2 wrong usage.
 """

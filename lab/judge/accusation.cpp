@@ -54,8 +54,7 @@ std::string of_other_inputs(const Called& called) {
     if (role.output) continue;
     return fmt::format(
         "{} reads {} ({}) beyond its end in '{}' and gives hardly a right element there, so that it seems to "
-        "take "
-        "another one than {} does: it may be another operation, or be made for other sizes",
+        "take another one than {} does: it may be another operation, or be made for other sizes",
         called.form.entry->name, seen.buffer,
         called.given->values[static_cast<std::size_t>(seen.role)].tensor.describe(), called.given->line,
         called.port->op);
@@ -104,8 +103,7 @@ std::string why_not_accused(const Called& called) {
   const std::string_view said = answer.message;
   return fmt::format(
       "{} takes none of the problems of {} that it was asked, the last for this reason: \"{:.200}\"; it may "
-      "be "
-      "made for other sizes or types, or be another operation",
+      "be made for other sizes or types, or be another operation",
       called.form.entry->name, called.port->op, said.substr(0, said.find('\n')));
 }
 
@@ -140,8 +138,7 @@ std::string why_not_accused(const Entry& entry, SizesBy sizes_by, const std::str
   if (sizes_by != SizesBy::guess || any_right || explained) return {};
   return fmt::format(
       "what the numbers of {} are is not known: called with {} it gives no right answer, no sizes of the "
-      "tensors "
-      "gave one, and neither names nor memory say which sizes are meant; name them as the label does "
+      "tensors gave one, and neither names nor memory say which sizes are meant; name them as the label does "
       "(m, k = x.shape)",
       entry.name, called_with);
 }

@@ -100,8 +100,7 @@ bool take_cleared(const Candidate& candidate, const Questions& questions, Called
   finding.code = Code::convention;
   finding.evidence = fmt::format(
       "it adds to what lies in the memory of its outputs, which its callers have to clear: in cleared memory "
-      "all "
-      "of '{}' is right, otherwise {:.0f} %",
+      "all of '{}' is right, otherwise {:.0f} %",
       called.given->line, 100 * before);
   finding.fix = "none is needed where its callers clear that memory; a port of the op's original writes it";
   finding.location = called.form.entry->place;
