@@ -5,10 +5,13 @@
 #include "oracle/oracle.hpp"
 
 #include <cctype>
+#include <cstddef>
 #include <cstdlib>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,6 +23,15 @@ inline bool has_every_case() { return std::getenv("ISOMER_EVERY_CASE") != nullpt
 template <class T>
 std::vector<T> in_second_tier(std::vector<T> list) {
   return has_every_case() ? std::move(list) : std::vector<T>();
+}
+
+/// The whole list in the second tier, and every `nth` of it in the first.
+template <class List>
+auto every_nth(const List& list, std::size_t nth) {
+  std::vector<std::decay_t<decltype(*std::begin(list))>> taken;
+  for (std::size_t i = 0; i < std::size(list); i += has_every_case() ? 1 : nth)
+    taken.push_back(*(std::begin(list) + static_cast<std::ptrdiff_t>(i)));
+  return taken;
 }
 
 /// Every `nth` of an op's ordinary cases, and each with a word that none before it has: an option, a dtype, a

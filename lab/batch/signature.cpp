@@ -21,21 +21,21 @@ namespace isomer::lab {
 namespace {
 
 namespace fs = std::filesystem;
-using Bytes = std::vector<unsigned char>;
+using ByteList = std::vector<unsigned char>;
 
 void begin() {
   if (sodium_init() < 0) core::fail(ErrorCode::unsupported, "libsodium cannot be used here");
 }
 
-Bytes bytes_of(const fs::path& file) {
+ByteList bytes_of(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in || fs::is_directory(file)) core::fail(ErrorCode::io, file.string(), ": cannot be read");
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-Bytes digits_of(const fs::path& file, std::size_t count, const char* what) {
-  const Bytes text = bytes_of(file);
-  Bytes bytes(count + 1);
+ByteList digits_of(const fs::path& file, std::size_t count, const char* what) {
+  const ByteList text = bytes_of(file);
+  ByteList bytes(count + 1);
   std::size_t made = 0;
   if (sodium_hex2bin(bytes.data(), bytes.size(), reinterpret_cast<const char*>(text.data()), text.size(),
                      "\r\n ", &made, nullptr) != 0 ||
@@ -46,7 +46,7 @@ Bytes digits_of(const fs::path& file, std::size_t count, const char* what) {
   return bytes;
 }
 
-void write_digits(const fs::path& file, const Bytes& bytes, int flags, int mode) {
+void write_digits(const fs::path& file, const ByteList& bytes, int flags, int mode) {
   std::string text(2 * bytes.size() + 1, '\0');
   sodium_bin2hex(text.data(), text.size(), bytes.data(), bytes.size());
   text.back() = '\n';
@@ -57,7 +57,7 @@ void write_digits(const fs::path& file, const Bytes& bytes, int flags, int mode)
   if (!written) core::fail(ErrorCode::io, "cannot write '", file.string(), "': ", std::strerror(why));
 }
 
-Bytes key_of(const fs::path& key) {
+ByteList key_of(const fs::path& key) {
   return digits_of(key, crypto_sign_SECRETKEYBYTES, "a key of isomer report key");
 }
 
@@ -65,7 +65,7 @@ Bytes key_of(const fs::path& key) {
 
 void make_keys(const fs::path& file) {
   begin();
-  Bytes open_key(crypto_sign_PUBLICKEYBYTES), secret(crypto_sign_SECRETKEYBYTES);
+  ByteList open_key(crypto_sign_PUBLICKEYBYTES), secret(crypto_sign_SECRETKEYBYTES);
   crypto_sign_keypair(open_key.data(), secret.data());
   write_digits(file, secret, O_EXCL, 0600);
   write_digits(file.string() + ".pub", open_key, O_EXCL, 0644);
@@ -78,17 +78,17 @@ void check_key(const fs::path& key) {
 
 void sign_file(const fs::path& file, const fs::path& key) {
   begin();
-  const Bytes text = bytes_of(file), secret = key_of(key);
-  Bytes signature(crypto_sign_BYTES);
+  const ByteList text = bytes_of(file), secret = key_of(key);
+  ByteList signature(crypto_sign_BYTES);
   crypto_sign_detached(signature.data(), nullptr, text.data(), text.size(), secret.data());
   write_digits(file.string() + ".sig", signature, O_TRUNC, 0644);
 }
 
 bool verify_file(const fs::path& file, const fs::path& public_key) {
   begin();
-  const Bytes text = bytes_of(file),
-              signature = digits_of(file.string() + ".sig", crypto_sign_BYTES, "a signature"),
-              key = digits_of(public_key, crypto_sign_PUBLICKEYBYTES, "a public key");
+  const ByteList text = bytes_of(file),
+                 signature = digits_of(file.string() + ".sig", crypto_sign_BYTES, "a signature"),
+                 key = digits_of(public_key, crypto_sign_PUBLICKEYBYTES, "a public key");
   return crypto_sign_verify_detached(signature.data(), text.data(), text.size(), key.data()) == 0;
 }
 #else

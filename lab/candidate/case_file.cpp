@@ -2,10 +2,8 @@
 
 #include <isomer/error.hpp>
 
-#include <exception>
+#include <toml++/toml.h>
 #include <fstream>
-#include <optional>
-#include <toml.hpp>
 
 #include <fmt/format.h>
 
@@ -14,20 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// toml11's own text names its function and draws the line with a caret below; the first words serve.
-std::string short_complaint(const std::exception& e) {
-  std::string text = e.what();
-  if (const auto end = text.find('\n'); end != std::string::npos) text.resize(end);
-  for (const char* prefix : {"[error] ", "toml::"}) {
-    if (text.rfind(prefix, 0) == 0) text.erase(0, std::string(prefix).size());
-  }
-  for (const char* function : {"parse_", "insert_", "detail::"})
-    if (const auto end = text.find(": "); text.rfind(function, 0) == 0 && end != std::string::npos)
-      text.erase(0, end + 2);
-  while (!text.empty() && text.back() == '.') text.pop_back();
-  return text;
-}
-
 class Reader {
  public:
   Reader(fs::path file, CaseFolder& found) : file_(std::move(file)), found_(found) {}
@@ -35,26 +19,23 @@ class Reader {
   void run() {
     std::ifstream in(file_, std::ios::binary);
     if (!in) throw Error(ErrorCode::io, fmt::format("{}: cannot be read", file_.string()));
-    std::optional<toml::value> root;
+    toml::table root;
     try {
       root = toml::parse(in, file_.string());
-    } catch (const toml::exception& e) {
+    } catch (const toml::parse_error& e) {
       throw Error(ErrorCode::bad_argument, fmt::format("{}:{}: not valid TOML: {}", file_.string(),
-                                                       e.location().line(), short_complaint(e)));
-    } catch (const std::exception& e) {
-      throw Error(ErrorCode::bad_argument,
-                  fmt::format("{}: not valid TOML: {}", file_.string(), short_complaint(e)));
+                                                       e.source().begin.line, e.description()));
     }
-    for (const auto& [key, value] : root->as_table()) member(key, value);
+    for (const auto& [key, value] : root) member(std::string(key.str()), value);
   }
 
  private:
-  [[noreturn]] void wrong(const toml::value& value, const std::string& what) const {
+  [[noreturn]] void wrong(const toml::node& value, const std::string& what) const {
     throw Error(ErrorCode::bad_argument,
-                fmt::format("{}:{}: {}", file_.string(), value.location().line(), what));
+                fmt::format("{}:{}: {}", file_.string(), value.source().begin.line, what));
   }
 
-  void member(const std::string& key, const toml::value& value) {
+  void member(const std::string& key, const toml::node& value) {
     if (key == "op") {
       found_.op = text(key, value);
     } else if (key == "entry") {
@@ -96,41 +77,41 @@ class Reader {
     }
   }
 
-  std::string text(const std::string& key, const toml::value& value) const {
+  std::string text(const std::string& key, const toml::node& value) const {
     if (!value.is_string()) wrong(value, key + " is not a text");
-    if (value.as_string().str.empty()) wrong(value, key + " is empty");
-    return value.as_string().str;
+    const std::string& text = value.as_string()->get();
+    if (text.empty()) wrong(value, key + " is empty");
+    return text;
   }
 
-  std::vector<std::string> texts(const std::string& key, const toml::value& value) const {
+  std::vector<std::string> texts(const std::string& key, const toml::node& value) const {
     if (!value.is_array()) return {text(key, value)};
     std::vector<std::string> all;
-    for (const toml::value& item : value.as_array()) all.push_back(text(key, item));
+    for (const toml::node& item : *value.as_array()) all.push_back(text(key, item));
     if (all.empty()) wrong(value, key + " names nothing");
     return all;
   }
 
-  fs::path existing(const std::string& key, const std::string& name, const toml::value& value) const {
+  fs::path existing(const std::string& key, const std::string& name, const toml::node& value) const {
     const fs::path path = file_.parent_path() / name;
     std::error_code none;
     if (!fs::exists(path, none)) wrong(value, fmt::format("{} names {}, which does not exist", key, name));
     return path;
   }
 
-  double positive(const std::string& key, const toml::value& value) const {
-    const double number = value.is_floating()  ? value.as_floating()
-                          : value.is_integer() ? static_cast<double>(value.as_integer())
-                                               : -1;
+  double positive(const std::string& key, const toml::node& value) const {
+    const double number = value.is_number() ? value.value<double>().value_or(-1) : -1;
     if (!(number >= 0) || number > 1e6) wrong(value, key + " is not a number from 0 to 1e6");
     return number;
   }
 
-  void tolerance(const toml::value& value) {
+  void tolerance(const toml::node& value) {
     if (!value.is_table()) {
       found_.rtol = found_.atol = positive("tolerance", value);
       return;
     }
-    for (const auto& [key, part] : value.as_table()) {
+    for (const auto& [name, part] : *value.as_table()) {
+      const std::string key(name.str());
       if (key != "rtol" && key != "atol")
         wrong(part, fmt::format("unknown key tolerance.{}, expected rtol or atol", key));
       (key == "rtol" ? found_.rtol : found_.atol) = positive("tolerance." + key, part);

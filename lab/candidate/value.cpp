@@ -11,13 +11,13 @@
 namespace isomer::lab {
 namespace {
 
-constexpr std::align_val_t kAlignment{256};  // as device allocators give it
+constexpr std::align_val_t kBufferAlignment{256};  // as device allocators give it
 
 std::shared_ptr<void> zeroed_storage(std::size_t bytes) {
   const std::size_t held = std::max<std::size_t>(bytes, 1);
-  void* memory = ::operator new(held, kAlignment);
+  void* memory = ::operator new(held, kBufferAlignment);
   std::memset(memory, 0, held);
-  return {memory, [](void* p) { ::operator delete(p, kAlignment); }};
+  return {memory, [](void* p) { ::operator delete(p, kBufferAlignment); }};
 }
 
 Value named(Value::Kind kind, std::string name) {

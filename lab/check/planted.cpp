@@ -65,7 +65,7 @@ std::unique_ptr<core::Implementation> plant_variation(const oracle::Oracle& orac
   });
 }
 
-std::unique_ptr<core::Implementation> plant_reference(Answer answer) {
+std::unique_ptr<core::Implementation> plant_reference(Expectation answer) {
   return plant("planted/reference", [answer = std::move(answer)](const core::Call& call) {
     oracle::write_values(call, answer(call));
   });
@@ -76,7 +76,7 @@ std::unique_ptr<core::Implementation> plant_zero() {
                [](const core::Call& call) { write_outputs(call, [](int, std::int64_t) { return 0.0; }); });
 }
 
-std::unique_ptr<core::Implementation> plant_mean(Answer answer) {
+std::unique_ptr<core::Implementation> plant_mean(Expectation answer) {
   return plant("planted/mean", [answer = std::move(answer)](const core::Call& call) {
     oracle::Expected expected = answer(call);
     for (oracle::ExpectedTensor& output : expected.tensors) {

@@ -18,13 +18,13 @@ std::unique_ptr<core::Implementation> plant_variation(const oracle::Oracle& orac
                                                       const oracle::Variation& variation);
 
 /// What the reference gives for a call: several plants may share one run of it.
-using Answer = std::function<const oracle::Expected&(const core::Call&)>;
+using Expectation = std::function<const oracle::Expected&(const core::Call&)>;
 
 /// The reference itself; `planted/zero`: every output 0; `planted/mean`: every output its correct mean;
 /// `planted/copy`: the elements of the first input, over and over.
-std::unique_ptr<core::Implementation> plant_reference(Answer answer);
+std::unique_ptr<core::Implementation> plant_reference(Expectation answer);
 std::unique_ptr<core::Implementation> plant_zero();
-std::unique_ptr<core::Implementation> plant_mean(Answer answer);
+std::unique_ptr<core::Implementation> plant_mean(Expectation answer);
 std::unique_ptr<core::Implementation> plant_copy();
 
 }  // namespace isomer::lab

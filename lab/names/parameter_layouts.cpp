@@ -26,7 +26,7 @@ Value member(const nlohmann::json& object, const char* name, const std::string& 
   }
 }
 
-std::string text_of(const std::filesystem::path& path, const char* whose = "") {
+std::string contents_of(const std::filesystem::path& path, const char* whose = "") {
   std::ifstream file(path, std::ios::binary);
   if (!file) core::fail(ErrorCode::io, "diff: cannot read '", path.string(), "'", whose);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -55,19 +55,19 @@ std::vector<std::filesystem::path> tables_of_user() {
 ParameterLayouts ParameterLayouts::for_captures(const std::vector<std::filesystem::path>& captures) {
   ParameterLayouts layouts;
   for (const LayoutFile& file : layout_files()) layouts.add(file.text, std::string(file.path));
-  for (const std::filesystem::path& path : tables_of_user()) layouts.add(text_of(path), path.string());
+  for (const std::filesystem::path& path : tables_of_user()) layouts.add(contents_of(path), path.string());
   for (const std::filesystem::path& capture : captures)
     for (const std::filesystem::path& path : {capture.parent_path() / "layouts.json",
                                               std::filesystem::path(capture.string() + ".layouts.json")}) {
       std::error_code none;
-      if (std::filesystem::is_regular_file(path, none)) layouts.add(text_of(path), path.string());
+      if (std::filesystem::is_regular_file(path, none)) layouts.add(contents_of(path), path.string());
     }
   const char* paths = std::getenv("ISOMER_LAYOUTS");
   for (std::string_view rest = paths == nullptr ? "" : paths; !rest.empty();) {
     const std::size_t colon = rest.find(':');
     const std::string path(rest.substr(0, colon));
     rest = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
-    if (!path.empty()) layouts.add(text_of(path, ", which ISOMER_LAYOUTS names"), path);
+    if (!path.empty()) layouts.add(contents_of(path, ", which ISOMER_LAYOUTS names"), path);
   }
   return layouts;
 }

@@ -13,7 +13,7 @@ namespace isomer::lab {
 namespace {
 
 /// What one case asks for.
-struct Answer {
+struct PlannedProgram {
   std::vector<Wanted> wanted;
   std::vector<Refused> refused;
   int planned = 0, untaken = 0;
@@ -25,8 +25,9 @@ bool named(const std::vector<std::string>& names, const std::string& implementat
          });
 }
 
-Answer plan_case(const ProgramSelection& selection, const oracle::Oracle& oracle, const oracle::Case& c) {
-  Answer answer;
+PlannedProgram plan_case(const ProgramSelection& selection, const oracle::Oracle& oracle,
+                         const oracle::Case& c) {
+  PlannedProgram answer;
   const std::string& op = oracle.contract->op;
   oracle::Problem problem(c.seed() != 0 ? c : c.with_seed(1), oracle::Contents::none);
   oracle.make(problem.made_from(), problem);
@@ -96,13 +97,13 @@ Programs programs_of(const ProgramSelection& selection) {
     for (const oracle::Case& c : selection.cases.empty() ? oracle.cases() : selection.cases)
       if (&c.schema() == oracle.schema) work.emplace_back(&oracle, c);
   }
-  std::vector<Answer> answers(work.size());
+  std::vector<PlannedProgram> answers(work.size());
   parallel(work.size(), selection.jobs,
            [&](std::size_t i) { answers[i] = plan_case(selection, *work[i].first, work[i].second); });
 
   Programs programs;
   std::set<std::string> seen;
-  for (Answer& answer : answers) {
+  for (PlannedProgram& answer : answers) {
     programs.planned += answer.planned;
     programs.untaken += answer.untaken;
     std::move(answer.refused.begin(), answer.refused.end(), std::back_inserter(programs.refused));

@@ -15,7 +15,7 @@ const json& member(const json& object, const char* key) {
   const auto found = object.is_object() ? object.find(key) : object.end();
   return object.is_object() && found != object.end() ? *found : nothing;
 }
-std::string text(const json& object, const char* key) {
+std::string text_at(const json& object, const char* key) {
   const json& value = member(object, key);
   return value.is_string() ? value.get<std::string>() : std::string();
 }
@@ -35,18 +35,18 @@ const json& list(const json& object, const char* key) {
 
 LabelFunction function_of(const json& object) {
   LabelFunction function;
-  function.name = text(object, "name");
+  function.name = text_at(object, "name");
   function.line = number(object, "line");
   function.returns = number(object, "returns");
   for (const json& each : list(object, "parameters"))
-    function.parameters.push_back({text(each, "name"), flag(each, "default")});
+    function.parameters.push_back({text_at(each, "name"), flag(each, "default")});
   for (const json& each : list(object, "writes"))
     if (each.is_string()) function.writes.push_back(each.get<std::string>());
   for (const json& each : list(object, "indexes"))
-    function.indexes.push_back({text(each, "index"), text(each, "tensor"), number(each, "dim", -1),
-                                text(each, "access") == "write"});
+    function.indexes.push_back({text_at(each, "index"), text_at(each, "tensor"), number(each, "dim", -1),
+                                text_at(each, "access") == "write"});
   for (const json& each : list(object, "constants")) {
-    LabelConstant constant{text(each, "name"), {}, number(each, "line")};
+    LabelConstant constant{text_at(each, "name"), {}, number(each, "line")};
     for (const json& value : list(each, "values"))
       if (value.is_number_integer()) constant.values.push_back(value.get<std::int64_t>());
     function.constants.push_back(std::move(constant));
@@ -57,13 +57,13 @@ LabelFunction function_of(const json& object) {
 std::vector<Observed> observed_of(const json& all) {
   std::vector<Observed> observed;
   for (const json& each : all)
-    observed.push_back({text(each, "name"), text(each, "text"), flag(each, "observed", true)});
+    observed.push_back({text_at(each, "name"), text_at(each, "text"), flag(each, "observed", true)});
   return observed;
 }
 
 TestCall call_of(const json& object) {
   TestCall call;
-  call.function = text(object, "function");
+  call.function = text_at(object, "function");
   call.line = number(object, "line");
   call.open = flag(object, "open");
   call.arguments = observed_of(list(object, "arguments"));
@@ -86,8 +86,8 @@ std::optional<Facts> facts_of(const Recording& recording) {
   if (!all.is_object()) return std::nullopt;
   const json &label = member(all, "label"), &test = member(all, "test");
   Facts facts;
-  facts.label_file = text(label, "file");
-  facts.test_file = text(test, "file");
+  facts.label_file = text_at(label, "file");
+  facts.test_file = text_at(test, "file");
   for (const json& each : list(label, "functions")) facts.functions.push_back(function_of(each));
   for (const json& scope : list(test, "functions"))
     for (const json& each : list(scope, "calls")) facts.calls.push_back(call_of(each));
@@ -95,7 +95,7 @@ std::optional<Facts> facts_of(const Recording& recording) {
   facts.subtracts_maximum = flag(label, "subtracts_maximum");
   facts.observes = flag(test, "observes", true);
   for (const json& each : list(test, "idle"))
-    facts.idle.push_back({text(each, "text"), text(each, "why"), number(each, "line")});
+    facts.idle.push_back({text_at(each, "text"), text_at(each, "why"), number(each, "line")});
   facts.draws = number(test, "draws");
   facts.seeds = flag(test, "seeds", true);
   return facts;

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kStart =
+constexpr const char* kRecorderStart =
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from isomer_record.main import main; main()";
 
 void write(const fs::path& path, std::string_view text) {
@@ -69,8 +69,8 @@ class Run {
 
   bool attempt(const std::vector<std::string>& python, std::string& why) {
     std::vector<std::string> words = python;
-    words.insert(words.end(),
-                 {"-B", "-c", kStart, folder_.path().string(), (folder_.path() / "job.json").string()});
+    words.insert(words.end(), {"-B", "-c", kRecorderStart, folder_.path().string(),
+                               (folder_.path() / "job.json").string()});
     fs::remove(folder_.path() / "status.json");  // of another Python
     const ChildEnd end = run_child(words, settings_.timeout_seconds);
     if (!end.started) {

@@ -4,5 +4,5 @@ set(library isomer_lab isomer_emulated_vendor)
 set(definitions ISOMER_EMULATED_CACHE="${test_cache}")
 set(include_directories ${CMAKE_CURRENT_SOURCE_DIR})
 # More cases of Hopper's kernels, and more samples.
-add_test(NAME Sm90OnTheEmulator.InMoreCases COMMAND test_emulated --gtest_filter=Of/Sm90OnTheEmulator.*:Sample.*)
+add_test(NAME Sm90OnTheEmulator.InMoreCases COMMAND test_emulated --gtest_filter=*Sm90*:WideValues*:Sample.*)
 set_tests_properties(Sm90OnTheEmulator.InMoreCases PROPERTIES LABELS tier2 ENVIRONMENT ISOMER_EVERY_CASE=1)

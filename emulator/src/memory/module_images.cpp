@@ -12,15 +12,15 @@
 namespace isomer::emulator {
 namespace {
 /// A variable and where the image of its module begins.
-struct Registered {
+struct RegisteredImage {
   SymbolEntry entry;
   const void* image;
   Buffer buffer;
 };
-using Table = std::vector<std::shared_ptr<Registered>>;  // by address
+using Table = std::vector<std::shared_ptr<RegisteredImage>>;  // by address
 
 /// As in runtime/kernels.cpp: never in hand where the loader is asked.
-std::mutex mutex;
+std::mutex images_mutex;
 /// Read at every access to no buffer, without a lock: a table that is replaced stays for those who read it.
 std::atomic<const Table*> table{new Table};
 
@@ -30,7 +30,7 @@ void replace(Table changed) {
   table.store(new Table(std::move(changed)), std::memory_order_release);
 }
 
-const Registered* last_before(const Table& all, const std::byte* at) {
+const RegisteredImage* last_before(const Table& all, const std::byte* at) {
   const auto after = std::upper_bound(all.begin(), all.end(), at,
                                       [](const std::byte* a, const auto& r) { return a < r->buffer.begin; });
   return after == all.begin() ? nullptr : std::prev(after)->get();
@@ -56,7 +56,7 @@ Buffer* variable_at(const void* address) {
   const auto after = std::upper_bound(all.begin(), all.end(), at,
                                       [](const std::byte* a, const auto& r) { return a < r->buffer.begin; });
   if (after != all.begin()) {
-    Registered& r = **std::prev(after);
+    RegisteredImage& r = **std::prev(after);
     if (at < r.buffer.end() + (r.entry.guarded ? kVariableGuard : 0)) return &r.buffer;
   }
   if (after == all.end() || !(*after)->entry.guarded) return nullptr;
@@ -70,7 +70,7 @@ void for_each_variable(const std::function<void(const Buffer&)>& visit) {
 void add_symbol(const SymbolEntry& entry) {
   Dl_info info{};
   dladdr(entry.address, &info);
-  auto added = std::make_shared<Registered>();
+  auto added = std::make_shared<RegisteredImage>();
   added->entry = entry;
   added->image = info.dli_fbase;
   Buffer& b = added->buffer;
@@ -81,14 +81,14 @@ void add_symbol(const SymbolEntry& entry) {
   b.initialised = b.live = true;
   b.input = entry.constant != 0;
   b.shadow = Memory::instance().reserve_shadow(entry.address, entry.bytes);
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(images_mutex);
   Table changed = *table.load();
   changed.push_back(std::move(added));
   replace(std::move(changed));
 }
 
 const SymbolEntry* find_symbol(const void* address) {
-  const Registered* r =
+  const RegisteredImage* r =
       last_before(*table.load(std::memory_order_acquire), static_cast<const std::byte*>(address));
   return r != nullptr && r->entry.address == address ? &r->entry : nullptr;
 }
@@ -96,7 +96,7 @@ const SymbolEntry* find_symbol(const void* address) {
 void forget_module(const void* any_address) {
   Dl_info of{};
   if (dladdr(any_address, &of) == 0) return;
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(images_mutex);
   Table changed = *table.load();
   std::erase_if(changed, [&](const auto& r) { return r->image == of.dli_fbase; });
   replace(std::move(changed));

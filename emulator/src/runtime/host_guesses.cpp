@@ -10,7 +10,7 @@
 namespace isomer::emulator::host_guesses {
 namespace {
 
-std::mutex mutex;
+std::mutex guesses_mutex;
 bool has_seen_unfinished = false;
 std::unordered_set<std::uint64_t> sent_before;  // sums of what was copied in
 
@@ -32,14 +32,14 @@ std::uint64_t sum_of(const void* from, std::size_t bytes) {
 
 void reads(const Buffer& from) {
   if (!from.sampled) return;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(guesses_mutex);
   has_seen_unfinished = true;
 }
 
 bool sends(const void* from, std::size_t bytes) {
   if (settings().blocks == 0) return false;
   const std::uint64_t sum = sum_of(from, bytes);
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(guesses_mutex);
   if (has_seen_unfinished) return sent_before.count(sum) == 0;
   sent_before.insert(sum);
   return false;

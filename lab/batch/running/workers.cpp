@@ -25,7 +25,7 @@ namespace {
 /// A worker makes room for a fresh one after so many folders: what is kept for a process's life stays small.
 constexpr int kServes = 200;
 
-double clock_seconds() {
+double monotonic_seconds() {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
@@ -148,7 +148,7 @@ void Workers::start(std::size_t number) {
   }
   worker->working = true;
   worker->number = number;
-  worker->since = clock_seconds();
+  worker->since = monotonic_seconds();
   ++worker->served;
 }
 
@@ -192,7 +192,7 @@ std::vector<Workers::Said> Workers::wait(double seconds, double each, int& stop)
   std::vector<Said> all;
   std::vector<pollfd> ready = {{signals_, POLLIN, 0}};
   std::vector<Worker*> asked;
-  const double now = clock_seconds();
+  const double now = monotonic_seconds();
   for (Worker& worker : workers_) {
     if (!worker.working) continue;
     ready.push_back({worker.socket, POLLIN, 0});
@@ -208,7 +208,7 @@ std::vector<Workers::Said> Workers::wait(double seconds, double each, int& stop)
     Said said;
     if (ready[i + 1].revents && hear(*asked[i], said)) {
       all.push_back(std::move(said));
-    } else if (asked[i]->working && each > 0 && clock_seconds() - asked[i]->since >= each) {
+    } else if (asked[i]->working && each > 0 && monotonic_seconds() - asked[i]->since >= each) {
       said.number = asked[i]->number;
       said.trouble = core::say("it was not judged within ", each, " s, as asked for by --limit");
       end(*asked[i]);
