@@ -33,8 +33,8 @@ foreach(arch sm_80 sm_89)
   set_tests_properties(gpu.${arch} PROPERTIES LABELS tier2)
 endforeach()
 isomer_kernel_test(sm_80_sample prebuild --arch sm_80 --op attention --implementation cuda/sm80 --no-spills --sample 2 --out ${CMAKE_BINARY_DIR}/tests/bundles/sm_80_sample)
-# The second tier: both of AMD's compilers. hipcc stands in where there is no hipRTC, and is a process for each program;
-# hipRTC compiles one program after the other.
+# The second tier: both of AMD's compilers. hipcc, which stands in where there is no hipRTC and is a process for each program,
+# compiles all; hipRTC, the same compiler, compiles one program after the other and a sample of each kernel's.
 set(bundles ${CMAKE_BINARY_DIR}/tests/bundles)
 find_program(HIPCC_PROGRAM hipcc)
 if(HIPCC_PROGRAM)
@@ -45,6 +45,6 @@ endif()
 # Up to HIP 5 hipRTC is a part of the runtime.
 find_library(HIPRTC_LIBRARY NAMES hiprtc amdhip64 HINTS ENV ROCM_PATH PATHS /opt/rocm PATH_SUFFIXES lib)
 if(HIPRTC_LIBRARY)
-  isomer_kernel_test(gfx90a_hiprtc prebuild --arch gfx90a --no-spills --jobs 1 --out ${bundles}/gfx90a_hiprtc)
+  isomer_kernel_test(gfx90a_hiprtc prebuild --arch gfx90a --no-spills --jobs 1 --sample 6 --out ${bundles}/gfx90a_hiprtc)
   set_tests_properties(gpu.gfx90a_hiprtc PROPERTIES LABELS tier2 PROCESSORS 1)
 endif()
