@@ -23,7 +23,7 @@ import time
 import torch
 from torch.nn.functional import ScalingType, scaled_mm
 
-from bench_peers import Isomer, struct
+from peers.calls import Isomer, struct
 
 SHAPES = [(4096, 2112, 7168), (4096, 24576, 1536), (4096, 32768, 512), (4096, 7168, 16384), (4096, 4096, 7168),
           (4096, 7168, 2048), (64, 7168, 16384), (64, 24576, 1536), (64, 2112, 7168), (64, 4096, 7168), (64, 7168, 2048),
