@@ -43,7 +43,7 @@ template <unsigned Bytes>
   if (cells == nullptr || mine < begin || known.pc != site) return Judged::no;
   std::uint8_t* const written = shadow.written + position;
   if (!(buffer && buffer->initialised) && !initialised<Bytes, false>(written)) return Judged::no;
-  const auto agrees = [&](const Entry& e) {
+  const auto agrees = [&](const Entry& e) __attribute__((always_inline)) {
     if ((e.site & kAtomic) && !(e.site & kOfBlock)) return true;
     return own ? e.segment < begin || e.segment == mine : surely_ordered(e, mine, *thread, block);
   };
