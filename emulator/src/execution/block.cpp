@@ -41,7 +41,9 @@ Block* current_block() { return running_thread ? Worker::current()->block() : nu
 
 Block::Block(Worker& worker, Launch& launch)
     : worker_(worker), launch_(launch), plainly_watched_(launch.watch && launch.step_limit == 0) {
-  threads_.resize(launch.threads_per_block);
+  clocks_.resize(launch.threads_per_block);
+  threads_.reserve(clocks_.size());
+  for (watch::ThreadClock& clock : clocks_) threads_.emplace_back(clock);
   ready_.resize(launch.threads_per_block);
   warps_.resize((launch.threads_per_block + launch.lanes - 1) / launch.lanes);
   const dim3 dim = launch.request.block;
@@ -75,7 +77,6 @@ void Block::begin(std::uint64_t linear, Cluster* cluster, std::uint32_t rank) {
     t.started = t.ended = t.returned_early = t.ran_off = false;
     t.meeting = nullptr;
     t.has_registers_in_flight = false;
-    if (launch_.watch) t.clock.reset();
   }
   for (std::uint32_t w = 0; w < warps_.size(); ++w) {
     const std::uint32_t lanes = std::min<std::uint32_t>(launch_.lanes, size() - w * launch_.lanes);
@@ -166,6 +167,12 @@ Thread* Block::take_fresh() {
   return &threads_[permuted(fresh_++)];
 }
 
+/// Nobody looks at the clock of a thread that has not begun.
+void Block::begin_clock(Thread& thread) {
+  thread.clock.reset();
+  watch::segment_of(*this, thread);
+}
+
 void Block::run(Thread& thread) {
   current_ = running_thread = &thread;
   thread.started = true;
@@ -176,6 +183,7 @@ void Block::run(Thread& thread) {
   progressed_ = true;
   isomer_emulator_thread_index = thread.index;
   isomer_emulator_patience = kPatienceOfAThread;
+  if (launch_.watch) begin_clock(thread);
   launch_.request.invoke(launch_.request.package);
   current_->ran_off = !current_->returned_early;
   ended(*current_);
@@ -187,7 +195,7 @@ Fiber* Block::leave() {
 }
 
 Fiber* Block::next() {
-  watch::settle_pending_store();
+  if (watch::any_pending_store) watch::settle_pending_store();
   for (;;) {
     if (launch_.cancelled.load(std::memory_order_relaxed)) abandoned_ = true;
     if (abandoned_) return leave();
@@ -236,14 +244,14 @@ void Block::wake(Thread& thread) {
 
 void Block::ended(Thread& thread) {
   if (units_used_) units_->thread_ends(thread);
-  watch::settle_pending_store();
+  if (watch::any_pending_store) watch::settle_pending_store();
   thread.ended = true;
   thread.fiber = nullptr;
   yields_ = 0;
   --alive_;
   Warp& warp = warps_[thread.warp];
   warp.alive &= ~(std::uint64_t{1} << thread.lane);
-  while (settle(warp)) {
+  while (!warp.pending.empty() && settle(warp)) {
   }
   if (arrived_ > 0 && arrived_ == alive_) {
     if (launch_.watch) check_barrier_is_whole(Wait::barrier);

@@ -29,6 +29,7 @@ struct PendingMeeting;
 class Block;
 
 struct Thread {
+  explicit Thread(watch::ThreadClock& own) : clock(own) {}
   Block* block = nullptr;
   uint3 index{};
   std::uint32_t linear = 0;
@@ -45,7 +46,7 @@ struct Thread {
   std::uint64_t cluster_generation = 0;  ///< of the cluster's barrier that it came to
   PendingMeeting* meeting = nullptr;
   bool has_registers_in_flight = false;  ///< the tensor cores write some of what lies on its stack
-  watch::ThreadClock clock;
+  watch::ThreadClock& clock;             ///< elsewhere, so that what every launch touches is small
 };
 
 /// A barrier of the block with a number, for so many threads as its first one says.
@@ -170,6 +171,7 @@ class Block {
   void wait(Wait why, const void* site);
   void wake(Thread& thread);
   void ended(Thread& thread);
+  [[gnu::noinline]] void begin_clock(Thread& thread);
   void release_barrier();
   void check_barrier_sites(Wait at);
   void check_barrier_is_whole(Wait at);
@@ -187,6 +189,7 @@ class Block {
   Launch& launch_;
   uint3 index_{};
   std::uint64_t linear_ = 0;
+  std::vector<watch::ThreadClock> clocks_;  // of the threads
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
   std::vector<std::uint32_t> order_;  // empty: natural order

@@ -161,6 +161,11 @@ EXPORT void isomer_emulator_yield() {
   isomer_emulator_patience = 256;
   if (current_thread()) current_block()->yield(SITE);
 }
+EXPORT void isomer_emulator_patient() {
+  if (--isomer_emulator_patience > 0) return;
+  isomer_emulator_patience = 256;
+  if (current_thread()) current_block()->yield(SITE);
+}
 EXPORT void isomer_emulator_copy_begins(void* to, const void* from, unsigned bytes, unsigned from_bytes) {
   from_bytes = std::min(from_bytes, bytes);
   if (current_block()->launch().watch) {

@@ -55,10 +55,10 @@ struct ThreadClock {
   void reset() {
     segment = epoch = spins = 0;
     tick = 1;
-    seen.reset();
-    converged.reset();
-    proxied.reset();
-    for (Knowledge* k : {&known, &picked, &picked_value, &fenced_device, &fenced_block}) k->reset();
+    for (auto* ticks : {&seen, &converged, &proxied})
+      if (*ticks) ticks->reset();
+    for (Knowledge* k : {&known, &picked, &picked_value, &fenced_device, &fenced_block})
+      if (*k) k->reset();
     just_fenced = guesses = false;
     scope = Scope::device;
     polled_at = polled = word_at = word = looked_at = looked = nullptr;
@@ -70,9 +70,16 @@ struct BlockClock {
   Knowledge known;                       ///< what every thread of the block knows since the last barrier
   Ticks ticks;                           ///< of every thread and agent at the last barrier
   std::shared_ptr<const Ticks> proxied;  ///< by any thread's proxy fence before the last barrier
+  /// The numbers of segments that the threads of a stretch of 32 take at one step (order.hpp).
+  struct Run {
+    std::uint32_t epoch = 0, tick = 0, first = 0;
+    std::uint32_t used = 0;  ///< by so many threads
+  };
+  std::vector<Run> runs;
   void reset() {
     known.reset();
     ticks.clear();
+    runs.clear();
     proxied.reset();
   }
 };

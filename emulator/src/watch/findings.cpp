@@ -154,6 +154,7 @@ std::uint32_t new_site_number(const void* pc) {
 const void* site_of(std::uint32_t number) { return sites[number]; }
 
 void waits_at(const void* site) {
+  if (KnownSite& known = known_site(site); known.pc == site) known.waits = true;
   thread_local const void* last = nullptr;
   if (site == last) return;
   last = site;

@@ -128,12 +128,20 @@ unsigned how(unsigned kind, int order) {
 
 }  // namespace
 
-#define FETCH(BITS, NAME, BUILTIN)                                                                    \
-  T##BITS HOOK(atomic##BITS##_fetch_##NAME)(volatile T##BITS * a, T##BITS v, int order) {             \
-    if (order != __ATOMIC_RELAXED || BITS < 32 ||                                                     \
-        !watch::atomically<BITS / 8>(const_cast<T##BITS*>(a), SITE))                                  \
-      watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE); \
-    return BUILTIN(a, v, __ATOMIC_SEQ_CST);                                                           \
+// A block's own shared memory is one worker's.
+#define FETCH(BITS, NAME, CHANGED)                                                                           \
+  T##BITS HOOK(atomic##BITS##_fetch_##NAME)(volatile T##BITS * a, T##BITS v, int order) {                    \
+    T##BITS* const at = const_cast<T##BITS*>(a);                                                             \
+    const watch::Judged judged =                                                                             \
+        order == __ATOMIC_RELAXED && BITS >= 32 ? watch::atomically<BITS / 8>(at, SITE) : watch::Judged::no; \
+    if (judged == watch::Judged::alone) {                                                                    \
+      const T##BITS old = *at;                                                                               \
+      *at = static_cast<T##BITS>(CHANGED);                                                                   \
+      return old;                                                                                            \
+    }                                                                                                        \
+    if (judged == watch::Judged::no)                                                                         \
+      watch::access(at, BITS / 8, how(watch::read | watch::write, order), SITE);                             \
+    return __atomic_fetch_##NAME(a, v, __ATOMIC_SEQ_CST);                                                    \
   }
 
 #define ATOMIC(BITS, TYPE)                                                                                 \
@@ -170,12 +178,12 @@ unsigned how(unsigned kind, int order) {
     __atomic_compare_exchange_n(a, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);               \
     return expected;                                                                                       \
   }                                                                                                        \
-  FETCH(BITS, add, __atomic_fetch_add)                                                                     \
-  FETCH(BITS, sub, __atomic_fetch_sub)                                                                     \
-  FETCH(BITS, and, __atomic_fetch_and)                                                                     \
-  FETCH(BITS, or, __atomic_fetch_or)                                                                       \
-  FETCH(BITS, xor, __atomic_fetch_xor)                                                                     \
-  FETCH(BITS, nand, __atomic_fetch_nand)
+  FETCH(BITS, add, old + v)                                                                                \
+  FETCH(BITS, sub, old - v)                                                                                \
+  FETCH(BITS, and, (old & v))                                                                              \
+  FETCH(BITS, or, old | v)                                                                                 \
+  FETCH(BITS, xor, old ^ v)                                                                                \
+  FETCH(BITS, nand, ~(old & v))
 
 extern "C" {
 ATOMIC(8, std::uint8_t)

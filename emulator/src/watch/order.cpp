@@ -11,7 +11,8 @@ bool something_published = false;
 
 namespace {
 
-std::vector<Segment>& segments = segments_of_launch.all;
+std::vector<SegmentRun>& runs = segments_of_launch.runs;
+std::vector<Segment>& listed = segments_of_launch.listed;
 std::uint32_t& first_number = segments_of_launch.first_number;
 std::uint32_t& phase_begin = segments_of_launch.phase_begin;
 
@@ -120,16 +121,48 @@ void acquire_picked(Block& block, ThreadClock& clock, Scope scope) {
   clock.picked_value.reset();
 }
 
+constexpr std::uint32_t kRun = SegmentRun::kLength;
+/// From here on no number is left out.
+constexpr std::uint32_t kManyNumbers = 0xc0000000u;
+/// Of the listed run that is not full; 0: there is none of this phase.
+std::uint32_t next_listed = 0;
+
+std::uint32_t begin_run(const SegmentRun& run) {
+  const std::uint32_t first = next_segment();
+  runs.push_back(run);
+  return first;
+}
+
+/// `begin`: of the epoch that it belongs to; its number must not be lower.
+std::uint32_t list(const Segment& segment, std::uint32_t begin) {
+  if (next_listed < begin || (next_listed - first_number) % kRun == 0) {
+    next_listed = begin_run({listed.size(), SegmentRun::kListed, 0, 0});
+    listed.resize(listed.size() + kRun);
+  }
+  const std::uint32_t place = next_listed - first_number;
+  listed[runs[place / kRun].block + place % kRun] = segment;
+  return next_listed++;
+}
+
 }  // namespace
 
 std::uint32_t new_segment_of(Block& block, Thread& thread) {
   ThreadClock& c = thread.clock;
   refresh(block, c);
-  if (c.segment == 0) {
-    segments.push_back({block.linear(), thread.linear, c.epoch, c.tick});
-    c.segment = first_number + static_cast<std::uint32_t>(segments.size()) - 1;
+  if (c.segment != 0) return c.segment;
+  auto& known = block.clock().runs;
+  if (known.empty()) known.resize((block.size() + kRun - 1) / kRun);
+  auto& run = known[thread.linear / kRun];
+  const std::uint32_t place = thread.linear % kRun;
+  if (run.epoch == c.epoch && run.tick == c.tick) {
+    ++run.used;
+    return c.segment = run.first + place;
   }
-  return c.segment;
+  // Who steps alone is listed: a run of his would be 32 numbers for one segment.
+  if ((run.epoch == c.epoch && (run.tick > c.tick || run.used == 1)) || next_segment() > kManyNumbers)
+    return c.segment = list({block.linear(), thread.linear, c.epoch, c.tick}, block.first_segment_of_epoch());
+  run = {c.epoch, c.tick, begin_run({block.linear(), thread.linear - place, c.epoch, c.tick}), 1};
+  return c.segment = run.first + place;
 }
 
 bool ordered(std::uint32_t earlier, Block& block, Thread& thread, bool at_once) {
@@ -306,8 +339,7 @@ void learn(const Carried& carried, Block& block, Thread& thread) {
 }
 
 std::uint32_t segment_of_agent(Block& block, std::uint32_t agent, std::uint32_t tick) {
-  segments.push_back({block.linear(), agent, block.epoch(), tick});
-  return first_number + static_cast<std::uint32_t>(segments.size()) - 1;
+  return list({block.linear(), agent, block.epoch(), tick}, block.first_segment_of_epoch());
 }
 
 bool knows(Block& block, Thread& thread, std::uint32_t agent, std::uint32_t tick) {
@@ -337,7 +369,8 @@ bool proxied(std::uint32_t earlier, Block& block, Thread& thread) {
 }
 
 void new_phase() {
-  phase_begin = first_number + static_cast<std::uint32_t>(segments.size());
+  phase_begin = next_segment();
+  next_listed = 0;
   published.clear();
   something_published = false;
 }
@@ -345,7 +378,8 @@ void new_phase() {
 void begin_launch() {
   new_phase();
   first_number = phase_begin;
-  segments.clear();
+  runs.clear();
+  listed.clear();
 }
 
 }  // namespace isomer::emulator::watch

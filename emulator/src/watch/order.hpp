@@ -16,10 +16,21 @@ struct Segment {
   std::uint32_t tick = 0;
 };
 
+/// 32 numbers. Neighbours step together: the segments of 32 threads of a block at one tick need no list;
+/// others have one.
+struct SegmentRun {
+  static constexpr std::uint32_t kLength = 32, kListed = 0xffffffffu;
+  std::uint64_t block = 0;   ///< where it is listed: the place of its first
+  std::uint32_t thread = 0;  ///< its first; or kListed
+  std::uint32_t epoch = 0;
+  std::uint32_t tick = 0;
+};
+
 /// Of the launch, numbered from `first_number` on; what lies before `phase_begin` is ordered before
 /// everything.
 struct Segments {
-  std::vector<Segment> all;
+  std::vector<SegmentRun> runs;
+  std::vector<Segment> listed;
   std::uint32_t first_number = 1, phase_begin = 1;
 };
 extern Segments segments_of_launch;
@@ -33,12 +44,17 @@ inline std::uint32_t segment_of(Block& block, Thread& thread) {
   const ThreadClock& c = thread.clock;
   return c.segment != 0 && c.epoch == block.epoch() ? c.segment : new_segment_of(block, thread);
 }
-/// Of the next segment that anybody begins.
+/// Every segment that there is has a lower number, and of those to come none of an earlier epoch has a higher
+/// one.
 inline std::uint32_t next_segment() {
-  return segments_of_launch.first_number + static_cast<std::uint32_t>(segments_of_launch.all.size());
+  return segments_of_launch.first_number +
+         static_cast<std::uint32_t>(segments_of_launch.runs.size()) * SegmentRun::kLength;
 }
-inline const Segment& segment(std::uint32_t number) {
-  return segments_of_launch.all[number - segments_of_launch.first_number];
+inline Segment segment(std::uint32_t number) {
+  const std::uint32_t place = number - segments_of_launch.first_number, in_run = place % SegmentRun::kLength;
+  const SegmentRun& run = segments_of_launch.runs[place / SegmentRun::kLength];
+  if (run.thread == SegmentRun::kListed) return segments_of_launch.listed[run.block + in_run];
+  return {run.block, run.thread + in_run, run.epoch, run.tick};
 }
 
 /// Whether everything in the earlier segment happens before what the thread does now. `at_once`: what came

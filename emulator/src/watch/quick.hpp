@@ -33,7 +33,7 @@ namespace isomer::emulator::watch {
 }
 
 template <unsigned Bytes, bool Writes>
-inline bool initialised(std::uint8_t* written) {
+[[gnu::always_inline]] inline bool initialised(std::uint8_t* written) {
   if constexpr (Writes) {
     __builtin_memset(written, 1, Bytes);
     return true;

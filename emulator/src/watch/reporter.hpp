@@ -73,6 +73,7 @@ std::uint32_t new_site_number(const void* pc);
 struct KnownSite {
   const void* pc = nullptr;
   std::uint32_t number = 0;
+  bool waits = false;  ///< waits_at was told
 };
 inline constexpr std::size_t kKnownSites = 1024;
 extern KnownSite known_sites[kKnownSites];

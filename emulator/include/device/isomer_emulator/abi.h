@@ -89,15 +89,18 @@ struct SymbolEntry {
 
 }  // namespace isomer::emulator
 
+/// What a dim3 is, without its constructors: of a constant with these a compiler reads every use anew and hooks it.
+struct isomer_emulator_size : uint3 {};
+
 extern "C" {
 // The built-in variables. The library writes them at every switch; a kernel sees them as constants.
 extern __thread const uint3 threadIdx __asm__("isomer_emulator_thread_index")
     __attribute__((tls_model("initial-exec"), visibility("default")));
 extern __thread const uint3 blockIdx __asm__("isomer_emulator_block_index")
     __attribute__((tls_model("initial-exec"), visibility("default")));
-extern __thread const dim3 blockDim __asm__("isomer_emulator_block_dim")
+extern __thread const isomer_emulator_size blockDim __asm__("isomer_emulator_block_dim")
     __attribute__((tls_model("initial-exec"), visibility("default")));
-extern __thread const dim3 gridDim __asm__("isomer_emulator_grid_dim")
+extern __thread const isomer_emulator_size gridDim __asm__("isomer_emulator_grid_dim")
     __attribute__((tls_model("initial-exec"), visibility("default")));
 extern __thread int isomer_emulator_patience
     __attribute__((tls_model("initial-exec"), visibility("default")));
@@ -117,6 +120,7 @@ std::size_t isomer_emulator_dynamic_shared_bytes();
 void isomer_emulator_fence(int scope);       ///< 0: the block; 1: the device; 2: the system
 void isomer_emulator_scope(int block_only);  ///< of the atomics that follow; only a watched module says it
 void isomer_emulator_yield();
+void isomer_emulator_patient();  ///< counts an atomic, behind so many of which the other threads run
 /// Copies of the running thread into shared memory, in groups: waits until at most so many are under way.
 void isomer_emulator_copy_begins(void* to, const void* from, unsigned bytes, unsigned from_bytes);
 void isomer_emulator_copies_commit();

@@ -28,7 +28,11 @@ struct Word<8> {
 };
 
 ISOMER_EMULATOR_INLINE void patience() {
+#if defined(ISOMER_EMULATOR_WATCH)
+  isomer_emulator_patient();  // the counter's own reads and writes would be hooked
+#else
   if (--isomer_emulator_patience <= 0) isomer_emulator_yield();
+#endif
 }
 
 template <class T, class F>

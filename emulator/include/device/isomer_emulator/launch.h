@@ -36,14 +36,32 @@ struct Configuration {
   }
 };
 
+/// Every thread reads the kernel's arguments, which it may: a watched module has no hooks here. A function
+/// with them is not inlined into one without.
+#define ISOMER_EMULATOR_UNHOOKED __attribute__((no_sanitize("thread")))
+
+template <std::size_t I, class T>
+struct Slot {
+  T value;
+};
+template <class Places, class... A>
+struct Slots;
+template <std::size_t... I, class... A>
+struct Slots<std::index_sequence<I...>, A...> : Slot<I, A>... {
+  /// The function with a reference to each.
+  template <class F>
+  ISOMER_EMULATOR_UNHOOKED void with_each(F& function) {
+    function(static_cast<Slot<I, A>&>(*this).value...);
+  }
+};
+
 template <class Call, class... A>
 struct Package {
   Call call;
-  std::tuple<A...> arguments;
-  // The compiler's hooks see these reads too: they are the kernel's parameters, which it may read.
-  static void invoke(void* self) {
+  Slots<std::index_sequence_for<A...>, A...> arguments;
+  ISOMER_EMULATOR_UNHOOKED static void invoke(void* self) {
     auto* package = static_cast<Package*>(self);
-    std::apply([package](A&... a) { package->call(a...); }, package->arguments);
+    package->arguments.with_each(package->call);
   }
 };
 
@@ -53,20 +71,19 @@ constexpr bool kCopiedAsBytes = std::is_trivially_copy_constructible_v<P> &&
 
 template <class Call, class... A>
 int launch_package(LaunchRequest request, Package<Call, A...>& package) {
-  std::apply(
-      [&](A&... a) {
-        const void* pointers[sizeof...(A) + 1] = {static_cast<const void*>(&a)..., nullptr};
-        const std::size_t sizes[sizeof...(A) + 1] = {sizeof(A)..., 0};
-        request.arguments = pointers;
-        request.argument_bytes = sizes;
-        request.argument_count = sizeof...(A);
-        request.invoke = &Package<Call, A...>::invoke;
-        request.package = &package;
-        request.package_bytes = sizeof(package);
-        request.copyable = kCopiedAsBytes<Package<Call, A...>>;
-        isomer_emulator_launch(&request);
-      },
-      package.arguments);
+  const auto launch = [&](A&... a) {
+    const void* pointers[sizeof...(A) + 1] = {static_cast<const void*>(&a)..., nullptr};
+    const std::size_t sizes[sizeof...(A) + 1] = {sizeof(A)..., 0};
+    request.arguments = pointers;
+    request.argument_bytes = sizes;
+    request.argument_count = sizeof...(A);
+    request.invoke = &Package<Call, A...>::invoke;
+    request.package = &package;
+    request.package_bytes = sizeof(package);
+    request.copyable = kCopiedAsBytes<Package<Call, A...>>;
+    isomer_emulator_launch(&request);
+  };
+  package.arguments.with_each(launch);
   return isomer_emulator_last_error(0);
 }
 
@@ -91,7 +108,7 @@ struct Launcher {
   Call call;
   template <class... A>
   void operator()(A&&... a) {
-    Package<Call, std::decay_t<A>...> package{call, std::tuple<std::decay_t<A>...>(std::forward<A>(a)...)};
+    Package<Call, std::decay_t<A>...> package{call, {{std::decay_t<A>(std::forward<A>(a))}...}};
     if (!captured_launch(request, package)) launch_package(request, package);
   }
 };
@@ -130,13 +147,13 @@ struct FunctionLauncher {
   void (*function)(P...);
   // The parameters' own types, so that an argument converts once and on the host, as in a call.
   void operator()(typename Same<P>::type... a) {
-    auto call = [f = function](Kept<P>&... x) {
+    auto call = [f = function](Kept<P>&... x) ISOMER_EMULATOR_UNHOOKED {
       if constexpr ((std::is_same_v<Kept<P>, std::remove_reference_t<P>> && ...))
         f(x...);
       else
         reinterpret_cast<void (*)(typename Handed<P>::Type...)>(f)(Handed<P>{x}.get()...);
     };
-    Package<decltype(call), Kept<P>...> package{call, std::tuple<Kept<P>...>(Kept<P>(static_cast<P&&>(a))...)};
+    Package<decltype(call), Kept<P>...> package{call, {{Kept<P>(static_cast<P&&>(a))}...}};
     if (!captured_launch(request, package)) launch_package(request, package);
   }
 };
