@@ -160,11 +160,15 @@ struct Answer {
   bool ok() const { return end == End::returned; }
 };
 
+/// How local variables that nothing initialises begin.
+enum class Locals : std::uint8_t { as_they_come, zero, pattern };
+
 struct BuildSettings {
   Backend backend = Backend::emulated;
   int lanes = 32;
   bool watch = true;
   bool device_math = true;
+  Locals locals = Locals::as_they_come;
   std::vector<std::string> include_directories, definitions;
   /// The C declaration of a prebuilt library's function: "void scale(const float* x, float* y, int64_t n)".
   std::string signature;

@@ -2,6 +2,7 @@
 
 #include "lab/ask/port.hpp"
 #include "lab/candidate/candidate.hpp"
+#include "lab/candidate/filled_locals.hpp"
 #include "lab/candidate/folder.hpp"
 #include "lab/candidate/recording.hpp"
 #include "lab/findings/finding.hpp"
@@ -34,6 +35,9 @@ struct DiagnoseRequest {
   /// The same candidate built so that a shuffle downwards gives each lane the whole of a reduction; null
   /// where it has no such shuffle.
   std::function<std::shared_ptr<const Candidate>()> whole_shuffles;
+  /// The same candidate built so that its local variables begin in one way; null where the source adds to
+  /// none that has no first value.
+  FilledLocals with_locals;
 };
 
 /// The stages call and exec of a candidate that compiles: what it is, what is wrong with it, and why.

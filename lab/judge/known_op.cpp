@@ -18,6 +18,7 @@
 #include "lab/judge/accusation.hpp"
 #include "lab/judge/other_kernels.hpp"
 #include "lab/judge/other_lanes.hpp"
+#include "lab/judge/unset_locals.hpp"
 
 #include <fmt/format.h>
 
@@ -178,7 +179,16 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   const std::shared_ptr<const Candidate> other =
       numbers.explanation.explains ? nullptr
                                    : of_other_lanes(wide, request, called, questions, numbers, diagnosis);
-  const Candidate* asked = other != nullptr ? other.get() : &candidate;
+  Finding of_locals;
+  const std::shared_ptr<const Candidate> set =
+      other != nullptr || numbers.raced || !request.with_locals
+          ? nullptr
+          : with_set_locals(request.with_locals, called, questions, numbers, of_locals);
+  if (set != nullptr) {
+    of_locals.location = {called.form.entry->place.file, line_of_unset_sum(request.source)};
+    diagnosis.findings.push_back(std::move(of_locals));
+  }
+  const Candidate* asked = other != nullptr ? other.get() : set != nullptr ? set.get() : &candidate;
   diagnosis.calls += static_cast<int>(numbers.evidence.size());
   diagnosis.notes.insert(diagnosis.notes.end(), numbers.large.begin(), numbers.large.end());
   for (std::size_t i = 0; i < numbers.answers.size(); ++i)

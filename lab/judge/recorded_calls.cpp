@@ -85,6 +85,19 @@ void read_too_early(Diagnosis& diagnosis) {
   });
 }
 
+/// What a store beyond its buffer meets, wherever it lands, is no fault of its own.
+void behind_their_buffers(Diagnosis& diagnosis) {
+  std::set<int> lines;
+  for (const Finding& each : diagnosis.findings)
+    if (each.code == Code::out_of_bounds_write && !each.shared && each.location.line != 0)
+      lines.insert(each.location.line);
+  std::erase_if(diagnosis.findings, [&](const Finding& each) {
+    const bool met = each.code == Code::race || each.code == Code::missing_barrier ||
+                     (each.code == Code::out_of_bounds_write && each.shared);
+    return met && lines.count(each.location.line) > 0;
+  });
+}
+
 }  // namespace
 
 bool cut_short(const CallOutcome& outcome) {
@@ -199,6 +212,8 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
     if (reversed == calls.size() || cost_of_order(i) < cost_of_order(reversed)) reversed = i;
   }
   read_too_early(diagnosis);
+  tell_repeated_indices(calls, outcomes, diagnosis.findings);
+  behind_their_buffers(diagnosis);
   // Threads that meet in no order give one answer as well as another, unless they store the same.
   const bool raced =
       std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& each) {

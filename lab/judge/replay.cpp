@@ -12,6 +12,8 @@
 #include "lab/findings/conventions.hpp"
 #include "lab/judge/accusation.hpp"
 #include "lab/judge/recorded_calls.hpp"
+#include "lab/judge/recorded_groups.hpp"
+#include "lab/judge/unset_locals.hpp"
 #include "oracle/expected.hpp"
 
 #include <fmt/format.h>
@@ -34,22 +36,12 @@ bool refused(const CallOutcome& outcome) {
   return outcome.answer.end == Answer::End::refused || outcome.answer.end == Answer::End::not_callable;
 }
 
-/// Calls that are made alike: as many arguments, the same of them by keyword.
-std::vector<std::vector<Replayed>> by_signature(std::vector<Replayed> calls) {
-  std::map<std::string, std::size_t> known;
-  std::vector<std::vector<Replayed>> groups;
-  for (Replayed& replayed : calls) {
-    std::string signature = replayed.call->function;
-    for (std::size_t i = 0; i < replayed.call->before.size(); ++i) {
-      const bool keyword = i < replayed.call->keyword.size() && replayed.call->keyword[i];
-      signature += fmt::format(";{}{}", static_cast<int>(replayed.values[i].kind),
-                               keyword ? "=" + replayed.roles[i].name : std::string());
-    }
-    const auto [at, fresh] = known.emplace(signature, groups.size());
-    if (fresh) groups.emplace_back();
-    groups[at->second].push_back(std::move(replayed));
-  }
-  return groups;
+/// An array's elements are watched, and told with the line that reads them.
+bool saw_unset(const std::vector<CallOutcome>& outcomes) {
+  return std::any_of(outcomes.begin(), outcomes.end(), [](const CallOutcome& outcome) {
+    return std::any_of(outcome.answer.seen.begin(), outcome.answer.seen.end(),
+                       [](const Seen& seen) { return seen.kind == "uninitialised-read"; });
+  });
 }
 
 bool may_be_the_launch(const Finding& finding) {
@@ -102,6 +94,7 @@ class Replay {
     const std::optional<Bound> named = in_order_of_names(approach_.form, calls.front());
     const Replay as_passed = *this;
     const Diagnosis before = diagnosis_;
+    set_locals(calls);
     conclude(calls, asked);
     if (!named || !unexplained(diagnosis_)) return;
     // Names in another order are a fault only where the numbers say so too: beside other faults, where those
@@ -186,6 +179,23 @@ class Replay {
     tell_no_kernel(
         *approach_.candidate, entry_, answers,
         [&] { return are_same_without_kernels(approach_, calls, outcomes_); }, diagnosis_.findings);
+  }
+
+  /// A sum without a first value, which may be right by chance: the rest is judged with zeros.
+  void set_locals(const std::vector<Replayed>& calls) {
+    if (!request_.with_locals || std::any_of(outcomes_.begin(), outcomes_.end(), lost) ||
+        saw_unset(outcomes_))
+      return;
+    Finding finding;
+    const auto zero = with_set_locals(request_.with_locals, approach_, calls, outcomes_, finding);
+    if (zero == nullptr) return;
+    finding.location = {entry_.place.file, request_.unset_sum};
+    add_once(diagnosis_.findings, std::move(finding));
+    wide_ = zero;
+    approach_.form = in_build(*zero, approach_.form);
+    approach_.candidate = zero.get();
+    outcomes_.clear();
+    ask(calls);
   }
 
   /// Races of one line's stores with each other, where every answer is right, and the same in other orders.
@@ -369,9 +379,7 @@ class Replay {
     Approach other = approach_;
     other.candidate = wide_.get();
     other.settings.lanes = 64;
-    for (const Entry& entry : wide_->entries())
-      if (entry.name == entry_.name && entry.form == entry_.form && entry.overload == entry_.overload)
-        other.form.entry = &entry;
+    other.form = in_build(*wide_, approach_.form);
     std::vector<CallOutcome> others;
     std::size_t right = 0, right_wide = 0;
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -439,10 +447,14 @@ void examine_call(const Candidate& candidate, const Entry& entry, const ReplayRe
 
 }  // namespace
 
-void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest& request,
+void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest& given,
             Diagnosis& diagnosis) {
-  const std::optional<Facts> facts = facts_of(request.recording);
-  std::vector<Replayed> calls = replayed_calls(request.recording, facts ? &*facts : nullptr);
+  const std::optional<Facts> facts = facts_of(given.recording);
+  std::vector<Replayed> calls = replayed_calls(given.recording, facts ? &*facts : nullptr);
+  ReplayRequest request = given;
+  if (!calls.empty())
+    request.sizes =
+        with_strides_of_label(request.sizes, facts ? &*facts : nullptr, calls.front().call->function);
   if (calls.empty()) {
     std::string why = "the label returned and wrote nothing";
     for (const RecordedCall& call : request.recording.calls)
@@ -460,6 +472,7 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
     return;
   }
   const std::size_t before = diagnosis.findings.size();
+  const ResultCounts counts(calls);
   bool guessed = false, explained = false;
   std::string why;
   for (const std::vector<Replayed>& group : by_signature(std::move(calls))) {
@@ -473,6 +486,9 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   // Calls that leave an argument out are wrong for the reason that those show which pass it.
   if (explained)
     std::erase_if(diagnosis.findings, [](const Finding& each) { return each.code == Code::unexplained; });
+  std::erase_if(diagnosis.findings, [&](const Finding& each) {
+    return each.code == Code::ignores_argument && counts.depend_on(each.argument);
+  });
   // Calls whose exponentials overflow show what others show the cause of.
   if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
                   [](const Finding& each) { return each.code == Code::missing_max_subtraction; }))
@@ -494,8 +510,9 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   for (Finding& finding : diagnosis.findings)
     if (finding.location.line == 0) finding.location = entry.place;
   const auto added = static_cast<std::ptrdiff_t>(std::min(before, diagnosis.findings.size()));
-  if (std::any_of(diagnosis.findings.begin() + added, diagnosis.findings.end(),
-                  [](const Finding& each) { return !is_remark(each); }) &&
+  if (std::any_of(
+          diagnosis.findings.begin() + added, diagnosis.findings.end(),
+          [](const Finding& each) { return each.subject == Subject::candidate && !is_remark(each); }) &&
       diagnosis.calls > 0)
     diagnosis.exec = Stage::failed;
   else if (diagnosis.calls > 0 && diagnosis.exec == Stage::not_reached)

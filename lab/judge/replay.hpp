@@ -2,6 +2,7 @@
 
 #include "lab/ask/names/named_sizes.hpp"
 #include "lab/candidate/candidate.hpp"
+#include "lab/candidate/filled_locals.hpp"
 #include "lab/candidate/recording.hpp"
 #include "lab/findings/finding.hpp"
 
@@ -19,6 +20,8 @@ struct ReplayRequest {
   std::function<std::shared_ptr<const Candidate>()> wide;
   bool narrow_warps = false;  ///< the instruction asks for warps of 32 lanes
   NamedSizes sizes = {};      ///< what the label calls the sizes of its tensors
+  FilledLocals with_locals = {};
+  int unset_sum = 0;  ///< the line of a variable that may be read before it is set; 0: none
 };
 
 /// Replays the calls of a recording against a candidate of an op that is not known: adapts the call until it

@@ -51,6 +51,8 @@ LabelFunction function_of(const json& object) {
       if (value.is_number_integer()) constant.values.push_back(value.get<std::int64_t>());
     function.constants.push_back(std::move(constant));
   }
+  for (const json& each : list(object, "strides"))
+    function.strides.push_back({text_at(each, "name"), text_at(each, "tensor"), number(each, "dim")});
   return function;
 }
 

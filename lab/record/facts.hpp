@@ -29,6 +29,12 @@ struct LabelConstant {
   int line = 0;
 };
 
+/// What the label's kernel calls a stride of an argument that it is launched with.
+struct LabelStride {
+  std::string name, tensor;
+  int dim = 0;  ///< negative ones count from the last
+};
+
 struct LabelFunction {
   std::string name;
   int line = 0, returns = 0;
@@ -36,6 +42,7 @@ struct LabelFunction {
   std::vector<std::string> writes;
   std::vector<IndexUse> indexes;
   std::vector<LabelConstant> constants;
+  std::vector<LabelStride> strides;
 };
 
 /// A variable of the test, and whether anything is done with it once the call is over.

@@ -211,6 +211,10 @@ def by_rows(x, y):
     flat = x.as_strided((rows, columns), (x.stride(0), 1))
     y.copy_(2 * flat)
 
+def of_one_layout(x, y):
+    assert x.stride() == y.stride()
+    y.copy_(2 * x)
+
 def of_compact(x):
     assert x.is_contiguous()
     return 2 * x
@@ -223,15 +227,17 @@ TEST_F(RecordTorch, HowManyStridesTheLabelHonoursIsRecorded) {
       recorded(kStrided,
                "x, y = torch.randn(4, 6), torch.zeros(4, 6)\nby_strides(x, y)\nby_rows(x, y)\n"
                "of_compact(x)\ntorch.manual_seed(3)\ndrawn(x)\nof_compact(torch.rand(4, 6))\n"
-               "by_torch(x, y)\n");
+               "by_torch(x, y)\nof_one_layout(x, y)\n");
   ASSERT_TRUE(got.raised.empty());
-  ASSERT_EQ(got.recording.calls.size(), 6u);
+  ASSERT_EQ(got.recording.calls.size(), 7u);
   const auto strided = [&](std::size_t call) { return got.recording.calls[call].strided; };
   EXPECT_EQ(strided(0), (std::vector<int>{2, 2}));
   EXPECT_EQ(strided(1), (std::vector<int>{1, 1}));
   // Who looks at no innermost stride says nothing of it.
   EXPECT_EQ(strided(5), (std::vector<int>{1, 1}));
   EXPECT_EQ(strided(2), std::vector<int>{0});
+  // Whose tensors have to lie alike takes a view of none alone.
+  EXPECT_EQ(strided(6), (std::vector<int>{0, 0}));
   // Another answer each time says nothing, and what is drawn afterwards is what the test would have drawn.
   EXPECT_EQ(strided(3), std::vector<int>{0});
   const Recorded again = recorded(kStrided,

@@ -93,7 +93,7 @@ const Value* left_out(const Replayed& replayed, const Parameter& parameter) {
   return nullptr;
 }
 
-/// A size or a count by a name that the label gives it, of a tensor of that name.
+/// A size, a count or a stride by a name that the label gives it, of a tensor of that name.
 std::optional<Passing> size_of_label(const Parameter& parameter, const Replayed& replayed,
                                      const NamedSizes& sizes) {
   if (parameter.kind != Kind::integer) return std::nullopt;
@@ -110,7 +110,7 @@ std::optional<Passing> size_of_label(const Parameter& parameter, const Replayed&
         return passing;
       }
       if (size.rank >= 0 && size.rank != rank) continue;
-      passing.what = size.all ? What::elements : What::size;
+      passing.what = size.stride ? What::stride : size.all ? What::elements : What::size;
       passing.dim = size.dim < 0 ? size.dim + rank : size.dim;
       if (!size.all && (passing.dim < 0 || passing.dim >= rank)) continue;
       return passing;
@@ -359,13 +359,15 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
       passing.role = role_of_array(arrays[p], p, parameters, replayed.roles, role_at);
       passing.what = passing.role < 0 ? What::none : arrays[p].what;
       if (passing.what == What::strides) strided.push_back(passing.role);
+    } else if (const std::optional<Passing> size = size_of_label(parameters[p], replayed, sizes);
+               size && (size->what == What::stride || !strides[p])) {
+      passing = *size;
+      if (passing.what == What::stride) strided.push_back(passing.role);
     } else if (strides[p]) {
       passing.what = What::stride;
       passing.role = strides[p]->role;
       passing.dim = strides[p]->dim;
       strided.push_back(passing.role);
-    } else if (const std::optional<Passing> size = size_of_label(parameters[p], replayed, sizes)) {
-      passing = *size;
     } else if (is_number(parameters[p])) {
       passing = stand_in(parameters[p], replayed, p, bound);
     }

@@ -150,6 +150,10 @@ class CompiledCandidate final : public Candidate {
     if (!real && !for_hip)
       options_.compile_flags.insert(options_.compile_flags.end(),
                                     {"-include", "isomer_emulator/device_arch.h"});
+    if (!real && settings_.locals != Locals::as_they_come)
+      options_.compile_flags.emplace_back(settings_.locals == Locals::zero
+                                              ? "-ftrivial-auto-var-init=zero"
+                                              : "-ftrivial-auto-var-init=pattern");
     if (source_ != path_) {
       const std::string folder = fs::absolute(path_).parent_path().string();
       options_.link_flags.insert(options_.link_flags.end(),

@@ -75,6 +75,14 @@ struct Wrong {
   std::size_t not_finite = 0;  ///< of the wrong ones, where the op's are
 };
 
+/// Whether a call has come back and has written nothing that the op writes.
+bool does_nothing(const Given& given, const Trial& trial) {
+  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
+    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i)
+      if (given.plain.tensors[t].written[i] && trial.untouched[t][i] == 0) return false;
+  return true;
+}
+
 /// Against the reference with variations that explain the rest.
 Wrong wrong_elements(const Subjected& s, const Given& given, const Trial& trial,
                      const std::vector<std::string>& set) {
@@ -117,6 +125,7 @@ void probe_sizes(const Subjected& s, Probed& found) {
     std::vector<std::int64_t> right, wrong;
     std::map<std::string, std::vector<std::int64_t>> refused;  // by what was said
     Wrong first;
+    bool silent = true;  // of the wrong ones: nothing is done, and nothing is said
     std::vector<std::vector<std::string>> rivals = s.rivals;
     std::string first_line, name = line.substr(line.rfind(' ') + 1);
     name = name.substr(0, name.find('='));
@@ -157,6 +166,7 @@ void probe_sizes(const Subjected& s, Probed& found) {
       // Where the blocks are counted too low, what checks the launch ends the call.
       if (!trial.ok() && trial.answer.no_blocks) {
         wrong.push_back(size);
+        silent = false;
         if (first_line.empty()) {
           first = {1, 1, 0, 0, given->plain.tensors.front().name};
           first_line = given->line;
@@ -184,6 +194,7 @@ void probe_sizes(const Subjected& s, Probed& found) {
         return wrong_elements(s, *given, trial, rival).elements > 0;
       });
       (here.elements > 0 ? wrong : right).push_back(size);
+      silent = silent && (here.elements == 0 || does_nothing(*given, trial));
       if (size == kLargeSize && wrong.empty() && found.findings.empty() && trial.answer.launches > 0 &&
           may_have_a_limit(s.source))
         sizes.push_back(kHugeSize);
@@ -213,6 +224,18 @@ void probe_sizes(const Subjected& s, Probed& found) {
         listed(right), listed(wrong),
         block > 0 ? fmt::format(" (all sizes that are not a multiple of {})", block) : "", first.elements,
         first.all, first_line, first.output, first.first);
+    // What is done up to a size, and not begun above it, was made for those sizes. A number of elements that
+    // the launch does not cover is a tail all the same.
+    if (silent && right.back() < wrong.front() && wrong.front() < kLargeSize) {
+      finding.code = Code::shape_refused;
+      finding.argument = name;
+      finding.evidence = fmt::format(
+          "right for {} = {}, and for {} it comes back without an error and has written nothing, as in '{}'",
+          name, listed(right), listed(wrong), first_line);
+      finding.fix = "take every size, or refuse those that it does not take with an error";
+      add_once(found.findings, std::move(finding));
+      continue;
+    }
     // A tail is left out, or overrun. What has no number for an answer is another matter.
     if (block == 0 && first.not_finite == first.elements && first.not_finite > 0) {
       finding.code = Code::nan_inf;

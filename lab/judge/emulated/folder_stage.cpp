@@ -5,6 +5,7 @@
 #include "lab/findings/label_version.hpp"
 #include "lab/judge/diagnose.hpp"
 #include "lab/judge/emulated/not_built.hpp"
+#include "lab/judge/unset_locals.hpp"
 #include "lab/plan/parallel.hpp"
 #include "lab/record/kept.hpp"
 #include "lab/record/python_child.hpp"
@@ -152,6 +153,16 @@ std::function<std::shared_ptr<const Candidate>()> with_whole_shuffles(const fs::
   };
 }
 
+/// The candidate with local variables that begin in one way, built when it is asked for.
+FilledLocals with_filled_locals(const fs::path& path, const BuildSettings& settings) {
+  return [path, settings](Locals locals) -> std::shared_ptr<const Candidate> {
+    BuildSettings filled = settings;
+    filled.locals = locals;
+    BuildFailure ignored;
+    return build_candidate(path, filled, ignored);
+  };
+}
+
 /// `broken`: why the folder's recording cannot be read; `beside`: a core is free for a second build.
 Diagnosis diagnose_candidate(const CaseFolder& folder, const fs::path& path, Backend backend,
                              DiagnoseRequest request, const std::string& broken,
@@ -173,6 +184,8 @@ Diagnosis diagnose_candidate(const CaseFolder& folder, const fs::path& path, Bac
       request.wide = with_64_lanes(path, settings, beside);
     if (backend == Backend::emulated && request.source.find("shfl_down") != std::string::npos)
       request.whole_shuffles = with_whole_shuffles(path, settings);
+    if (backend == Backend::emulated && line_of_unset_sum(request.source) != 0)
+      request.with_locals = with_filled_locals(path, settings);
     const std::shared_ptr<const Candidate> candidate = build_candidate(path, settings, failure);
     if (candidate == nullptr && lacks_on_device(failure)) {
       diagnosis.error = failure.missing_header.empty()

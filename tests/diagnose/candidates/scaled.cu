@@ -116,3 +116,14 @@ __global__ void by_blocks(const __nv_fp8_e4m3* a, const __nv_fp8_e4m3* b, const 
   }
 BY_BLOCKS(multiply_by_own_scales, false)
 BY_BLOCKS(multiply_by_later_scales, true)
+
+/// `steps` are taken up to 128 dimensions; above, nothing is done and nothing is said.
+#define KEEP_UP_TO_128(name, steps)                                                                              \
+  extern "C" void name(const __half* key, signed char* key_cache, float* key_scale, const long* slot_mapping,    \
+                       int num_tokens, int num_heads, int head_size) {                                           \
+    if (num_tokens > 0 && head_size <= 128)                                                                      \
+      keep<<<dim3(num_tokens, num_heads), 32>>>(key, key_cache, key_scale, slot_mapping, num_heads, head_size,   \
+                                                steps);                                                          \
+  }
+KEEP_UP_TO_128(keep_up_to_128_dimensions, 127.0f)
+KEEP_UP_TO_128(keep_in_128_steps_up_to_128_dimensions, 128.0f)

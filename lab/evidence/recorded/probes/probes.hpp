@@ -48,6 +48,10 @@ void probe_views(const Approach& approach, const std::vector<Replayed>& calls,
 /// with room around that argument it gets on to the next.
 void probe_overruns(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                     std::vector<Finding>& findings);
+/// Races of calls in which a tensor of indices names one place twice, where those in which it does not have
+/// none: the label's own answer is not defined there, which is the test's fault.
+void tell_repeated_indices(const std::vector<Replayed>& calls, const std::vector<CallOutcome>& outcomes,
+                           std::vector<Finding>& findings);
 /// Elements that nothing writes, and calls that depend on those before them.
 void probe_memory(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                   std::vector<Finding>& findings);

@@ -69,7 +69,7 @@ class HostFunction:
         self.parameters = self.parameters[1 if of else 0 :]
         self.names = {each["name"] for each in self.parameters}
         self.known = {**constants, **integers(ast.walk(node))}
-        self.writes, self.indexes, self.constants = [], [], []
+        self.writes, self.indexes, self.constants, self.strides = [], [], [], []
         self.added = {id(each.target) for each in ast.walk(node) if isinstance(each, ast.AugAssign)}
         # Variables that hold values of a parameter: slot = int(slots[t]), for slot in slots.tolist().
         self.derived = {}
@@ -128,6 +128,7 @@ class HostFunction:
             "writes": self.writes,
             "indexes": self.indexes,
             "constants": self.constants,
+            **({"strides": self.strides} if self.strides else {}),
         }
 
     def parameter(self, node):
@@ -168,6 +169,12 @@ class HostFunction:
             value = constant(node, self.known)
             if value is not None and name.isupper():
                 self.constants.append({"name": name, "values": [value], "line": node.lineno})
+        for name, node in passed.items():
+            # kernel[grid](x, x.stride(0)): what the kernel calls that number.
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "stride" and node.args:
+                dim = constant(node.args[0], self.known)
+                if dim is not None and self.given(node.func.value):
+                    self.strides.append({"name": name, "tensor": node.func.value.id, "dim": dim})
         self.constants += kernel.tuned
 
     def method(self, call):

@@ -162,7 +162,12 @@ class Views:
             return {}
         all_of_them = {key: each[0] for key, each in options.items()}
         if holds(all_of_them):
-            return all_of_them
+            # A label may demand that its tensors lie alike: then a view of one alone is nobody's.
+            together = set()
+            for key, depth in all_of_them.items():
+                if len(all_of_them) > 1 and self.spent + time.process_time() - begin < SECONDS_OF_ALL and not holds({key: depth}):
+                    together.add(key)
+            return {key: depth for key, depth in all_of_them.items() if key not in together}
         found = {}
         for key, each in options.items():
             for depth in each:

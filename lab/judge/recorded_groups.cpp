@@ -1,0 +1,60 @@
+#include "lab/judge/recorded_groups.hpp"
+
+#include <fmt/format.h>
+
+namespace isomer::lab {
+
+std::vector<std::vector<Replayed>> by_signature(std::vector<Replayed> calls) {
+  std::map<std::string, std::size_t> known;
+  std::vector<std::vector<Replayed>> groups;
+  for (Replayed& replayed : calls) {
+    std::string signature = replayed.call->function;
+    for (std::size_t i = 0; i < replayed.call->before.size(); ++i) {
+      const bool keyword = i < replayed.call->keyword.size() && replayed.call->keyword[i];
+      signature += fmt::format(";{}{}", static_cast<int>(replayed.values[i].kind),
+                               keyword ? "=" + replayed.roles[i].name : std::string());
+    }
+    const auto [at, fresh] = known.emplace(signature, groups.size());
+    if (fresh) groups.emplace_back();
+    groups[at->second].push_back(std::move(replayed));
+  }
+  return groups;
+}
+
+NamedSizes with_strides_of_label(NamedSizes sizes, const Facts* facts, const std::string& function) {
+  const LabelFunction* of_label = facts == nullptr ? nullptr : facts->function(function);
+  if (of_label == nullptr) return sizes;
+  for (const LabelStride& each : of_label->strides) {
+    NamedSize size;
+    size.name = each.name;
+    size.tensor = each.tensor;
+    size.dim = each.dim;
+    size.stride = true;
+    sizes.push_back(std::move(size));
+  }
+  return sizes;
+}
+
+ResultCounts::ResultCounts(const std::vector<Replayed>& calls) {
+  for (const Replayed& call : calls) {
+    std::map<std::string, double> numbers;
+    const auto add = [&](const std::string& name, const Value& value) {
+      if (value.kind == Value::Kind::boolean || value.kind == Value::Kind::integer)
+        numbers[name] = static_cast<double>(value.integer);
+    };
+    for (std::size_t r = 0; r < call.roles.size(); ++r) add(call.roles[r].name, call.values[r]);
+    for (const Value& value : call.left_out) add(value.name, value);
+    list_.emplace_back(std::move(numbers), call.outputs.size());
+  }
+}
+
+bool ResultCounts::depend_on(const std::string& name) const {
+  for (const auto& [numbers, count] : list_)
+    for (const auto& [others, other] : list_) {
+      const auto a = numbers.find(name), b = others.find(name);
+      if (count != other && a != numbers.end() && b != others.end() && a->second != b->second) return true;
+    }
+  return false;
+}
+
+}  // namespace isomer::lab
