@@ -54,7 +54,7 @@ std::string rows_of(const lab::CaseExplanation& explained) {
 }
 
 /// Of the first tier every second.
-void expect_192_rows(std::initializer_list<const char*> lines) {
+void expect_rows(const char* rows, std::initializer_list<const char*> lines) {
   setenv("ISOMER_CACHE", ISOMER_EMULATED_CACHE, 1);
   emulator::register_vendor();
   lab::Selection selection;
@@ -68,7 +68,7 @@ void expect_192_rows(std::initializer_list<const char*> lines) {
     asked.line = selection.lines.back();
     asked.backend = "emulated";
     const lab::CaseExplanation explained = lab::explain(asked);
-    EXPECT_EQ(rows_of(explained), "192") << line;
+    EXPECT_EQ(rows_of(explained), rows) << line;
   }
   const lab::Suite suite = lab::check(selection);
   EXPECT_EQ(suite.count(lab::Status::passed), static_cast<int>(selection.lines.size()));
@@ -79,17 +79,24 @@ void expect_192_rows(std::initializer_list<const char*> lines) {
 /// Three warpgroups at a tile of 64 dimensions, with a mask, slots behind the keys and values that are not
 /// finite.
 TEST(Sm90TilesOf192Rows, GiveTheReferencesResultsAndBreakNoRule) {
-  expect_192_rows({"sq=300 sk=400 hq=2 d=64 bf16 lse", "sq=300 sk=1200 hq=2 hkv=1 d=64 f16 causal lse",
-                   "sq=300 sk=300 hq=2 d=64 seqused_k regime=nan bf16 lse",
-                   "sq=330 sk=200 hq=2 hkv=1 d=56 regime=inf f16"});
+  expect_rows("192", {"sq=300 sk=400 hq=2 d=64 bf16 lse", "sq=300 sk=1200 hq=2 hkv=1 d=64 f16 causal lse",
+                      "sq=300 sk=300 hq=2 d=64 seqused_k regime=nan bf16 lse",
+                      "sq=330 sk=200 hq=2 hkv=1 d=56 regime=inf f16"});
 }
 
 /// The same of e4m3: blocks of 96 keys and one P, with rows that outgrow their references, with and without
 /// turns; under the mask a head's first tile is the short one.
 TEST(Sm90TilesOf192Rows, OfBytesGiveTheReferencesResultsAndBreakNoRule) {
-  expect_192_rows({"sq=190 sk=200 hq=4 d=128 e4m3fn scale=3 descale lse",
-                   "sq=200 sk=210 hq=6 d=64 regime=nan e4m3fn causal lse",
-                   "sq=99 sk=120 hq=10 hkv=5 d=64 pack_gqa=always e4m3fn causal lse"});
+  expect_rows("192", {"sq=190 sk=200 hq=4 d=128 e4m3fn scale=3 descale lse",
+                      "sq=200 sk=210 hq=6 d=64 regime=nan e4m3fn causal lse",
+                      "sq=99 sk=120 hq=10 hkv=5 d=64 pack_gqa=always e4m3fn causal lse"});
+}
+
+/// So many keys that blocks of 16 bits go by two at a time, with what comes before and behind them.
+TEST(Sm90TilesOfManyKeys, GiveTheReferencesResultsAndBreakNoRule) {
+  expect_rows("128", {"sq=70 sk=1000 d=128 bf16 lse", "sq=100 sk=1300 d=64 f16 causal lse",
+                      "sq=90 sk=1400 d=128 f16 left=900 right=5 seqused_k lse",
+                      "sq=80 sk=1100 d=128 regime=nan page=128 bf16 lse"});
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Sm90OnTheEmulator,

@@ -230,8 +230,9 @@ struct BlockWork : Warpgroup {
       }
     } else {
       bool only_narrow = narrow;
+      const bool few = n - begin < kFewBlocks;
       for (--n; n >= begin;) {
-        if (only_narrow || !is_clear() || ((n - clear_begin) & 1) == 0) {
+        if (few || only_narrow || !is_clear() || ((n - clear_begin) & 1) == 0) {
           step(is_clear(), front, back, only_narrow);
 #pragma unroll
           for (int i = 0; i < P::kWords; ++i) front.word(i) = back.word(i);

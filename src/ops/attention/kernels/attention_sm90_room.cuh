@@ -21,6 +21,9 @@ constexpr bool kReread = kDimV > 128;  // what masks ask for is read again, not 
 constexpr bool kFp8 = sizeof(Element) == 1;
 // P of the next block waits in S for the product of this one, and there is no second P.
 constexpr bool kOneP = kFp8 && kDimV <= 128;
+// So few blocks behind a tile's first come one at a time: the instructions of two at a time are as many
+// again, and what a tile runs through is more than the cache of instructions holds.
+constexpr int kFewBlocks = kDim <= 64 ? 6 : 4;
 // Its warps ask once a tile, and not in each block, what hardly a block changes; softcap needs the registers.
 constexpr bool kRemembers = kOneP && !kSoftcap;
 // Keys and values of e4m3 under queries of 16 bits become what the queries are.
