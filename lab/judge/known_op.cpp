@@ -28,6 +28,16 @@
 namespace isomer::lab {
 namespace {
 
+/// Whether what is called, or a kernel beside it, goes by the original's own name: its callers take it for a
+/// port.
+bool has_the_originals_name(const Candidate& candidate, const Called& called) {
+  const std::string& original = called.port->functions.front();
+  return called.form.entry->name == original ||
+         std::any_of(candidate.entries().begin(), candidate.entries().end(), [&](const Entry& each) {
+           return each.form == Entry::Form::kernel && each.name == original;
+         });
+}
+
 constexpr const char* kNotOnDevice =
     "not checked on a real device: reads out of bounds, races, barriers, shared memory that nothing wrote, "
     "other orders of blocks and threads, warps of another size, rows 2^31 elements apart; --backend emulated "
@@ -270,8 +280,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
         [&] { return is_same_without_kernels(*asked, called, questions.settings); }, diagnosis.findings);
   if (request.stranger) {
     tell_conventions(called.port->op, diagnosis.findings);
-    // By the original's own name its callers take it for a port.
-    if (called.form.entry->name != called.port->functions.front()) tell_limits(diagnosis.findings);
+    if (!has_the_originals_name(candidate, called)) tell_limits(diagnosis.findings);
   }
   add_unobservable(numbers, request.source, request.source_file, diagnosis.findings);
   diagnosis.differences = differences_of(numbers);
@@ -333,7 +342,7 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
   }
   diagnosis.entry = called.form.entry->name;
   const bool stranger = request.stranger && called.form.entry->name != called.port->functions.front();
-  if (stranger && called.callable) tell_limits(called.findings);
+  if (stranger && called.callable && !has_the_originals_name(candidate, called)) tell_limits(called.findings);
   if (stranger) diagnosis.error = takes_pages(called);
   if (!diagnosis.error.empty()) return;
   // Nobody says that it is the op; of a port it is a finding.

@@ -68,7 +68,8 @@ struct Original {
   std::vector<Feature> features = {};
   /// What a function over pointers and numbers says by a parameter, or has fixed: a field of the case lines,
   /// and the names of such parameters as a regular expression over lower case. Who has none is asked without
-  /// the field, or with one of the values, for which many kernels are written.
+  /// the field, or with one of the values, for which many kernels are written. With no names: tiles of a size
+  /// that a parameter says, of which kernels may take whole ones alone.
   struct Sayable {
     std::string field, names;
     std::vector<std::string> values = {};

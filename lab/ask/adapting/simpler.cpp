@@ -239,7 +239,10 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
           (!likeliest && guess.unsure.empty()))
         continue;
       Outcome usual;
+      bool keeps = false;  // what is asked of usual sizes: its memory, and all results are written
       for (const Tried& tried : tried_ways(named_of(candidate, entry), port, guess.form)) {
+        const bool whole_tiles = asks_whole_tiles(*tried.simpler);
+        if (whole_tiles && keeps) continue;  // nothing says that it takes no others
         Guess of_way = guess;
         of_way.form = tried.form;
         for (const Dtypes& dtypes : dtypes_to_try(of_way, called.dtypes))
@@ -257,6 +260,9 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
               way.score += kAsFarAsWritten;
             way.limit = usual;
             const bool usual_sizes = way.simpler->chosen.empty();
+            keeps = keeps || (usual_sizes && way.trial.ok() && !strays(way.trial) &&
+                              !leaves_out(*way.given, way.trial) && !leaves_barriers_out(way.trial));
+            if (whole_tiles && strays(way.trial)) continue;
             // What is right and leaves its buffers, or a barrier that others wait at, is made for other
             // sizes, if there are such. What lacks a barrier is right by chance, and for other sizes no more
             // than for the usual ones, where it keeps to its memory.

@@ -133,6 +133,15 @@ void choose(Simpler& simpler, const std::string& name, const std::string& value)
   });
 }
 
+bool asks_whole_tiles(const Simpler& simpler) {
+  return std::any_of(simpler.original.sayable.begin(), simpler.original.sayable.end(),
+                     [&](const oracle::Original::Sayable& each) {
+                       return each.names.empty() &&
+                              std::any_of(simpler.chosen.begin(), simpler.chosen.end(),
+                                          [&](const auto& chosen) { return chosen.first == each.field; });
+                     });
+}
+
 bool asks_one_query(const Simpler& simpler) {
   const std::vector<std::string>& probes = simpler.original.probes;
   return !probes.empty() && (" " + probes.front() + " ").find(" sq=1 ") != std::string::npos;

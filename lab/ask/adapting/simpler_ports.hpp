@@ -26,6 +26,9 @@ std::shared_ptr<Simpler> copy_of(const Simpler& other);
 /// Sets a field of every line that has it.
 void choose(Simpler& simpler, const std::string& name, const std::string& value);
 
+/// Whether it asks for whole tiles alone: sizes that parameters say, set to what many kernels have for a
+/// tile.
+bool asks_whole_tiles(const Simpler& simpler);
 bool asks_one_query(const Simpler& simpler);
 /// Whether one query is asked of as many keys.
 bool asks_one_key(const Simpler& simpler);
