@@ -8,6 +8,7 @@
 #include "lab/ask/names/stride_names.hpp"
 #include "lab/ask/names/width_names.hpp"
 #include "lab/text/lower_case.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <fmt/format.h>
 
@@ -457,8 +458,10 @@ Guess guess_form(const Entry& entry, const Port& port, bool stranger) {
     if (passing.what != What::role) continue;
     const Parameter& p = entry.parameters[i];
     const Port::Role& role = port.roles[static_cast<std::size_t>(passing.role)];
-    if (fits(p, role) && !(!role.tensor && is_memory(p))) continue;
-    guess.score -= 4;
+    static const Pattern kAdded("(\\w+_)?(mask|bias)(_\\w+)?");  // to scores: no length, whatever its place
+    const bool added = is_memory(p) && kAdded.is(lower_case(p.name)) && port.role_of(p.name) != passing.role;
+    if (!added && fits(p, role) && !(!role.tensor && is_memory(p))) continue;
+    guess.score -= added ? 20 : 4;
   }
   return guess;
 }
