@@ -345,6 +345,8 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
         passing.role = strides[i]->role;
         passing.dim = strides[i]->dim;
         give_strided(passing.role);
+      } else if (p.kind == Kind::integer && number_of_experts(port, p, passing)) {
+        guess.score += 0.5;
       } else if (stranger && p.kind == Kind::integer &&
                  (width_of_heads(entry, port, p, passing) || keys_beside_queries(entry, port, p, passing) ||
                   number_by_words(entry, port, p, role_at, passing))) {

@@ -152,30 +152,6 @@ bool counts_rows(const Entry& entry) {
   });
 }
 
-/// "num_experts", "max_m": how many experts there are, and how many rows each has room for.
-bool number_of_experts(const Port& port, const Parameter& p, Passing& passing) {
-  static const Pattern kExperts("((num|n)_?)?(local_?)?(experts?|groups?)|(num_)?groups?|e|g"),
-      kRows(
-          "(max_?m|m_?max|max_?(tokens|rows|num_tokens)(_per_(expert|group))?|m|rows_per_(expert|group)|"
-          "tokens_per_expert|capacity)");
-  const std::string name = lower_case(p.name);
-  const int b = port.role_of_argument("b"), a = port.role_of_argument("a");
-  if (port.op != "grouped_fp8_gemm" || a < 0 || b < 0) return false;
-  passing.what = What::size;
-  const bool masked = port.role_of_argument("row_counts") >= 0;
-  if (kExperts.is(name)) {
-    passing.role = b;
-    passing.dim = -3;
-  } else if (kRows.is(name) && masked) {
-    passing.role = a;
-    passing.dim = -2;
-  } else {
-    passing = Passing();
-    return false;
-  }
-  return true;
-}
-
 /// "out_features" and "in_features": the rows and the columns of a weight, where nothing is multiplied by it.
 bool number_of_weight(const Port& port, const Parameter& p, Passing& passing) {
   static const Pattern kRows("out(put)?_(features|dim|size|channels)|d_?out"),
@@ -226,6 +202,29 @@ std::string without_padding(const std::string& name) {
   return kBefore.is(behind) ? kBefore.replaced(behind, "$2") : behind;
 }
 
+bool number_of_experts(const Port& port, const Parameter& p, Passing& passing) {
+  static const Pattern kExperts("((num|n)_?)?(local_?)?(experts?|groups?)|(num_)?groups?|e|g"),
+      kRows(
+          "(max_?m|m_?max|max_?(tokens|rows|num_tokens)(_per_(expert|group))?|m|r|rows_per_(expert|group)|"
+          "tokens_per_expert|capacity)");
+  const std::string name = lower_case(p.name);
+  const int b = port.role_of_argument("b"), a = port.role_of_argument("a");
+  if (port.op != "grouped_fp8_gemm" || a < 0 || b < 0) return false;
+  passing.what = What::size;
+  const bool masked = port.role_of_argument("row_counts") >= 0;
+  if (kExperts.is(name)) {
+    passing.role = b;
+    passing.dim = -3;
+  } else if (kRows.is(name) && masked) {
+    passing.role = a;
+    passing.dim = -2;
+  } else {
+    passing = Passing();
+    return false;
+  }
+  return true;
+}
+
 bool is_tile_name(const std::string& name) {
   static const Pattern kTile(
       "b_?[rc]|(block|tile|blk|bk)_?(m|n|q|k|kv|r|c|rows?|cols?|sz|dim|x|y)?|tile_?size(_[a-z]+)?|"
@@ -274,10 +273,9 @@ bool is_stride_of_cache(const Port& port, const Parameter& p) {
 bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,
                      const std::vector<int>& role_at, Passing& passing) {
   const std::string& name = p.name;
-  if (number_of_experts(port, p, passing) || number_of_weight(port, p, passing) ||
-      stride_of_cache(port, p, passing))
+  if (number_of_weight(port, p, passing) || stride_of_cache(port, p, passing) ||
+      number_of_pages(port, p, passing) || number_of_cache(entry, port, p, passing))
     return true;
-  if (number_of_pages(port, p, passing) || number_of_cache(entry, port, p, passing)) return true;
   const std::vector<std::string> words = words_of(name);
   const auto has = [&](const char* word) { return one_of(words, word); };
   const bool side = words.size() == 2 && (words[1] == "m" || words[1] == "n" || words[1] == "k");

@@ -12,6 +12,10 @@ namespace isomer::lab {
 /// none here. The name itself where it says nothing of that.
 std::string without_padding(const std::string& name);
 
+/// "num_experts", "max_m", or the letters G and R of the op's shapes: how many experts a number says that
+/// there are, or how many rows each has room for. These names mean nothing else, whoever calls the entry.
+bool number_of_experts(const Port& port, const Parameter& p, Passing& passing);
+
 /// A stranger's number by the words of its name: weight_height are rows, weight_block_size_y is the size of a
 /// block, whatever stands around them.
 bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,

@@ -10,6 +10,8 @@
 namespace isomer::lab {
 namespace {
 
+constexpr double kRight = 0.98;  ///< of an answer: with as much of it right, it is called as it is meant
+
 bool strays_or_races(const Trial& trial) {
   const std::vector<Seen>& all = trial.answer.seen;
   return std::any_of(all.begin(), all.end(), [](const Seen& seen) {
@@ -49,7 +51,10 @@ void take_convention(const Candidate& candidate, const Questions& questions, Cal
     Trial trial = try_call(candidate, each.form, *called.port, *called.given, questions.settings);
     // Memory that a convention has no room for is no convention's.
     if (!trial.ok() || strays_or_races(trial)) continue;
-    if (share_right(*called.given, trial) < std::max(0.98, before + 0.2)) {
+    const double after = share_right(*called.given, trial);
+    // A call that is right as it is made has no convention with which it is less right.
+    if (before >= kRight && after < before) continue;
+    if (after < std::max(kRight, before + 0.2)) {
       tame.push_back(std::move(each));
       continue;
     }
@@ -94,7 +99,7 @@ bool take_cleared(const Candidate& candidate, const Questions& questions, Called
   // What is zero where nothing was written, or wrong besides, says nothing of what is added to.
   if (!trial.ok() || strays_or_races(trial) ||
       share_right(*called.given, trial) < std::max(0.5, before + 0.4) ||
-      share_right(*called.given, trial) < 0.98)
+      share_right(*called.given, trial) < kRight)
     return false;
   Finding finding;
   finding.code = Code::convention;
@@ -126,7 +131,7 @@ bool take_flag(const Candidate& candidate, const Questions& questions, Called& c
     if (!trial.ok() || strays_or_races(trial)) continue;
     Numbers of_flag = explain_numbers(candidate, called.form, flagged, questions);
     // A fault beside it has to be one that explains the rest.
-    const bool right = share_right(*given, trial) >= 0.98;
+    const bool right = share_right(*given, trial) >= kRight;
     if (!right && !of_flag.explanation.explains) continue;
     Finding finding;
     finding.code = Code::convention;
