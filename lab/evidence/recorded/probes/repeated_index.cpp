@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -23,9 +25,9 @@ std::optional<std::pair<std::size_t, std::size_t>> repeated(const Replayed& call
       is_float(call.values[role].tensor.dtype))
     return std::nullopt;
   const std::vector<double> values = oracle::elements(call.values[role].tensor);
-  for (std::size_t i = 1; i < values.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      if (values[i] == values[j]) return std::pair(j, i);
+  std::map<double, std::size_t> first;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (const auto [place, fresh] = first.emplace(values[i], i); !fresh) return std::pair(place->second, i);
   return std::nullopt;
 }
 
