@@ -6,6 +6,7 @@
 #include "lab/judge/diagnose.hpp"
 #include "lab/judge/recorded_groups.hpp"
 #include "lab/judge/unset_locals.hpp"
+#include "recorded_call.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -28,15 +29,6 @@ Value indices(const std::vector<std::int64_t>& list) {
   return value;
 }
 float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
-using Act = std::function<void(std::vector<Value>&)>;
-void record(Recording& recording, const char* label, const std::vector<Value>& arguments, const Act& act) {
-  RecordedCall call{.function = label, .before = arguments};
-  call.keyword.resize(arguments.size());
-  for (const Value& each : arguments) call.after.push_back(deep_copy(each));
-  act(call.after);
-  recording.calls.push_back(std::move(call));
-}
 
 void facts_of_label(Recording& recording, const std::string& strides) {
   recording.metadata["facts"] =

@@ -1,6 +1,7 @@
 // Labels that reduce rows, or slide over them, by ports that do something else with them.
 #include "lab/candidate/candidate.hpp"
 #include "lab/judge/diagnose.hpp"
+#include "recorded_call.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,15 +30,6 @@ Value zeros(const std::string& name, const std::vector<std::int64_t>& shape) {
 }
 float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
 
-using Act = std::function<void(std::vector<Value>&)>;
-void answer(Recording& recording, const char* label, const std::vector<Value>& arguments, const Act& act) {
-  RecordedCall call{.function = label, .before = arguments};
-  call.keyword.resize(arguments.size());
-  for (const Value& each : arguments) call.after.push_back(deep_copy(each));
-  act(call.after);
-  recording.calls.push_back(std::move(call));
-}
-
 double log_sum(const float* row, int width) {
   double sum = 0;
   for (int c = 0; c < width; ++c) sum += std::exp(double(row[c]));
@@ -46,7 +38,7 @@ double log_sum(const float* row, int width) {
 
 void tiled_softmax(Recording& recording) {
   for (const int width : {50, 100})
-    answer(recording, "tiled_softmax", {drawn("x", {4, width}), zeros("out", {4, width})},
+    record(recording, "tiled_softmax", {drawn("x", {4, width}), zeros("out", {4, width})},
            [&](std::vector<Value>& v) {
              for (int i = 0; i < 4 * width; ++i)
                f32(v[1])[i] =
@@ -59,7 +51,7 @@ void tiled_softmax(Recording& recording) {
 
 void row_extents(Recording& recording) {
   for (const int width : {21, 35})
-    answer(recording, "row_extents", {drawn("x", {9, width}), zeros("scales", {9})},
+    record(recording, "row_extents", {drawn("x", {9, width}), zeros("scales", {9})},
            [&](std::vector<Value>& v) {
              for (int r = 0; r < 9; ++r) {
                float most = 0;
@@ -71,7 +63,7 @@ void row_extents(Recording& recording) {
 
 void log_softmax_rows(Recording& recording) {
   for (const int width : {21, 35})
-    answer(recording, "log_softmax_rows", {drawn("x", {5, width}), zeros("out", {5, width})},
+    record(recording, "log_softmax_rows", {drawn("x", {5, width}), zeros("out", {5, width})},
            [&](std::vector<Value>& v) {
              for (int i = 0; i < 5 * width; ++i)
                f32(v[1])[i] =
@@ -81,7 +73,7 @@ void log_softmax_rows(Recording& recording) {
 
 void window_sums(Recording& recording) {
   for (const int width : {40, 25})
-    answer(recording, "window_sums",
+    record(recording, "window_sums",
            {drawn("x", {3, width}), drawn("weights", {4}), zeros("out", {3, width})},
            [&](std::vector<Value>& v) {
              for (int i = 0; i < 3 * width; ++i) {
@@ -95,7 +87,7 @@ void window_sums(Recording& recording) {
 
 void biased_tanh(Recording& recording) {
   for (const int width : {11, 16})
-    answer(recording, "biased_tanh",
+    record(recording, "biased_tanh",
            {drawn("x", {9, width}), drawn("bias", {width}), zeros("out", {9, width})},
            [&](std::vector<Value>& v) {
              for (int i = 0; i < 9 * width; ++i)
@@ -105,7 +97,7 @@ void biased_tanh(Recording& recording) {
 
 void tanh_sums(Recording& recording) {
   for (const int width : {21, 35})
-    answer(recording, "tanh_sums", {drawn("x", {9, width}), zeros("out", {9})}, [&](std::vector<Value>& v) {
+    record(recording, "tanh_sums", {drawn("x", {9, width}), zeros("out", {9})}, [&](std::vector<Value>& v) {
       for (int r = 0; r < 9; ++r) {
         double sum = 0;
         for (int c = 0; c < width; ++c) sum += std::tanh(double(f32(v[0])[r * width + c]));
@@ -116,7 +108,7 @@ void tanh_sums(Recording& recording) {
 
 void rotary_of_both(Recording& recording) {
   for (const int width : {16, 24})
-    answer(recording, "rotary_of_both",
+    record(recording, "rotary_of_both",
            {drawn("q", {3, width}), drawn("k", {3, width}), drawn("cosine", {3, width / 2}),
             drawn("sine", {3, width / 2})},
            [&](std::vector<Value>& v) {
@@ -133,7 +125,7 @@ void rotary_of_both(Recording& recording) {
 
 void batched_products(Recording& recording) {
   for (const int columns : {7, 10})
-    answer(recording, "batched_products",
+    record(recording, "batched_products",
            {drawn("a", {2, 5}), drawn("b", {2, 5, columns}), zeros("out", {2, columns})},
            [&](std::vector<Value>& v) {
              for (int i = 0; i < 2 * columns; ++i) {
@@ -150,7 +142,7 @@ void mean_of_kept(Recording& recording) {
   for (const int count : {6, 9}) {
     Value target = tensor_value("target", DType::i64, {count});
     for (int i = 0; i < count; ++i) static_cast<std::int64_t*>(target.tensor.data)[i] = i % 3 == 1 ? -100 : i;
-    answer(recording, "mean_of_kept",
+    record(recording, "mean_of_kept",
            {drawn("x", {count}), target, zeros("out", {1}), integer_value("left_out", -100)},
            [&](std::vector<Value>& v) {
              double sum = 0;
@@ -164,7 +156,7 @@ void mean_of_kept(Recording& recording) {
 template <double (*kOf)(double)>
 void elements_of(Recording& recording, const char* label) {
   for (const int count : {37, 64})
-    answer(recording, label, {drawn("x", {count}), zeros("out", {count})}, [&](std::vector<Value>& v) {
+    record(recording, label, {drawn("x", {count}), zeros("out", {count})}, [&](std::vector<Value>& v) {
       for (int i = 0; i < count; ++i) f32(v[1])[i] = static_cast<float>(kOf(f32(v[0])[i]));
     });
 }
@@ -175,7 +167,7 @@ void ramps(Recording& recording) { elements_of<above_zero>(recording, "ramps"); 
 
 void centred(Recording& recording) {
   for (const int width : {24, 33})
-    answer(recording, "centred",
+    record(recording, "centred",
            {drawn("x", {3, 2, width}), drawn("w", {2, width}), zeros("out", {3, 2, width})},
            [&](std::vector<Value>& v) {
              for (int r = 0; r < 6; ++r) {
@@ -195,7 +187,7 @@ void root_mean_squares(Recording& recording, bool positive) {
   for (const int width : {24, 33}) {
     const Value x = drawn("x", {5, width});
     for (int i = 0; positive && i < 5 * width; ++i) f32(x)[i] = std::fabs(f32(x)[i]) + 0.1F * (i % 7);
-    answer(recording, "rms_rows", {x, drawn("w", {width}), zeros("out", {5, width})},
+    record(recording, "rms_rows", {x, drawn("w", {width}), zeros("out", {5, width})},
            [&](std::vector<Value>& v) {
              for (int r = 0; r < 5; ++r) {
                const float* row = f32(v[0]) + r * width;

@@ -3,6 +3,7 @@
 
 #include "lab/candidate/candidate.hpp"
 #include "lab/judge/diagnose.hpp"
+#include "recorded_call.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,15 +30,6 @@ Value zeros(const std::string& name, const std::vector<std::int64_t>& shape, DTy
   return tensor_value(name, dtype, shape);
 }
 float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
-using Act = std::function<void(std::vector<Value>&)>;
-void record(Recording& recording, const char* label, const std::vector<Value>& arguments, const Act& act) {
-  RecordedCall call{.function = label, .before = arguments};
-  call.keyword.resize(arguments.size());
-  for (const Value& each : arguments) call.after.push_back(deep_copy(each));
-  act(call.after);
-  recording.calls.push_back(std::move(call));
-}
 
 /// The label takes a maximum before its exponentials.
 void has_a_maximum(Recording& recording) {
