@@ -25,6 +25,9 @@ constexpr std::string_view kCase =
 /// Slots behind an entry's keys hold NaN.
 constexpr std::string_view kUsed =
     "attention b=2 sq=140 sk=300 hq=2 d=64 seqused_k num_splits=1 pack_gqa=never seed=7";
+/// A NaN among the second entry's values, which not all rows see.
+constexpr std::string_view kHidden =
+    "attention b=2 sq=70 sk=140 hq=2 d=128 regime=nan causal num_splits=1 pack_gqa=never seed=7";
 constexpr std::string_view kCombine = "ops/attention/kernels/attention_combine.cu";
 constexpr std::string_view kAppend = "ops/attention/kernels/attention_append.cu";
 /// Three heads share a tile, which leaves two of its rows to nobody; keys lie in pages.
@@ -160,6 +163,8 @@ Planted attention_faults() {
       {"cleared_while_the_other_multiplies", kKernel,
        "    if constexpr (kClearsHere) {\n      sync_threads<256>(1 + group);",
        "    if constexpr (kClearsHere) {", "race", kUsed},
+      {"values_of_the_first_entry_summed_again", kWayOut, "    tile.kv_outer = shuffle(its.kv_outer, 0);\n",
+       "", "expected", kHidden},
       {"descale_of_another_head", kPieces, "k_descale, tile.entry, head);", "k_descale, tile.entry, 0);",
        "expected", kBytes},
       {"lse_keeps_the_shift_of_p", kWayOut, "if constexpr (kFp8) base -= kShift;", "", "expected", kBytes},

@@ -58,16 +58,25 @@ struct WayOut : BlockWork {
     else
       return (p);
   }
+  /// With where its keys lie, which tile_of() does not pass on to all lanes.
+  ISOMER_DEVICE Tile placed(u32 slot, Tile tile) const {
+    if constexpr (kAllRead) return tile;
+    Tile its{};
+    if (first_lane()) its = get_tile(slot);
+    tile.kv_outer = shuffle(its.kv_outer, 0);
+    tile.first_slot = shuffle(its.first_slot, 0);
+    return tile;
+  }
   template <class Put>
   ISOMER_DEVICE void repair_rows(u32 slot, const Tile& tile, int row, const bool (&broken)[2],
                                  const f32 (&max)[2], const f32 (&factor)[2], int first, int columns,
                                  Put put) const {
-    repair<Element, kKeys, kSoftcap, KvElement>(p, scale_at(slot), kFp8 ? kShift : 0.0f, tile, row, broken,
-                                                max, factor, first, columns, put);
+    repair<Element, kKeys, kSoftcap, KvElement>(p, scale_at(slot), kFp8 ? kShift : 0.0f, placed(slot, tile),
+                                                row, broken, max, factor, first, columns, put);
   }
   ISOMER_DEVICE void count_rows_again(u32 slot, const Tile& tile, int row, Rows& rows) const {
-    count_again<Element, kKeys, kSoftcap, KvElement>(p, scale_at(slot), kFp8 ? kShift : 0.0f, tile, row,
-                                                     rows.reference, rows.sum);
+    count_again<Element, kKeys, kSoftcap, KvElement>(p, scale_at(slot), kFp8 ? kShift : 0.0f,
+                                                     placed(slot, tile), row, rows.reference, rows.sum);
   }
   /// Of a tile that is done: out through shared memory, 128 columns at a time; each warpgroup stores its own
   /// rows.

@@ -342,16 +342,27 @@ class Maker {
       for (std::int64_t d = 0; d < dv_; ++d) put(a_.qv, false, outer, row, head, d, value);
   }
 
+  /// In the middle of the last entry's keys: a mask may leave it to some rows alone.
+  void hide_value(oracle::Regime regime) {
+    const auto b = static_cast<std::size_t>(batch_ - 1);
+    const std::int64_t first = l_.pad[b], end = l_.used[b] - l_.added[b];
+    if (b == 0 || end - first < 2 || a_.k_scale.defined()) return;
+    const auto [outer, row] = place(b, first + (end - first) / 2);
+    put(a_.v, c_.flag("v_colmajor"), outer, row, 0, 1, special(regime));
+  }
+  static double special(oracle::Regime regime) {
+    return regime == oracle::Regime::nan ? std::nan("") : std::numeric_limits<double>::infinity();
+  }
+
   /// NaN and inf where the definition says what follows: in a query (its row), in the last key of the first
   /// head (the rows that see it; an inf logit is NaN, a −inf one weighs nothing) and in a value that every
-  /// row sees (its column).
+  /// row sees (its column), and in one of the last entry's.
   void special_values() {
     const oracle::Regime regime = oracle::regime_of(c_.choice("regime"));
-    if ((regime != oracle::Regime::nan && regime != oracle::Regime::inf) || batch_ == 0 ||
-        l_.used[0] - l_.added[0] <= l_.pad[0])
-      return;
-    const double value =
-        regime == oracle::Regime::nan ? std::nan("") : std::numeric_limits<double>::infinity();
+    if ((regime != oracle::Regime::nan && regime != oracle::Regime::inf) || batch_ == 0) return;
+    hide_value(regime);
+    if (l_.used[0] - l_.added[0] <= l_.pad[0]) return;
+    const double value = special(regime);
     const auto [last_outer, last_row] = place(0, l_.used[0] - l_.added[0] - 1);
     const auto [first_outer, first_row] = place(0, l_.pad[0]);
     if (regime == oracle::Regime::nan) put(a_.q, false, 0, 0, hq_ - 1, 1, value);
