@@ -25,6 +25,9 @@ constexpr std::string_view kCase =
 /// Slots behind an entry's keys hold NaN.
 constexpr std::string_view kUsed =
     "attention b=2 sq=140 sk=300 hq=2 d=64 seqused_k num_splits=1 pack_gqa=never seed=7";
+/// Four warpgroups at a tile, which pass over blocks at both of its ends; all stages used twice.
+constexpr std::string_view kFour =
+    "attention sq=200 sk=460 hq=8 d=64 left=150 right=0 num_splits=1 pack_gqa=never seed=7";
 /// A NaN among the second entry's values, which not all rows see.
 constexpr std::string_view kHidden =
     "attention b=2 sq=70 sk=140 hq=2 d=128 regime=nan causal num_splits=1 pack_gqa=never seed=7";
@@ -163,6 +166,14 @@ Planted attention_faults() {
       {"cleared_while_the_other_multiplies", kKernel,
        "    if constexpr (kClearsHere) {\n      sync_threads<256>(1 + group);",
        "    if constexpr (kClearsHere) {", "race", kUsed},
+      {"blocks_passed_over_before_they_are_there", kWarpgroup,
+       "      wait_k();\n      free_k();\n      wait_v();\n", "      free_k();\n", "early-reuse", kFour},
+      {"values_kept_where_blocks_are_passed_over", kWarpgroup, "      wait_v();\n      free_v(0);\n", "",
+       "waits for ever", kFour},
+      {"a_block_too_many_passed_over", kWarpgroup, "ahead = shuffle(range.end - own_end, 0);",
+       "ahead = shuffle(range.end - own_end, 0) + (n - begin > 4);", "expected", kFour},
+      {"rows_out_of_range_not_counted_again", kWayOut, "(kFp8 || kOneP) &&", "kFp8 &&", "expected",
+       "attention sq=190 sk=140 hq=4 d=16 scale=30 lse num_splits=1 pack_gqa=never seed=7"},
       {"values_of_the_first_entry_summed_again", kWayOut, "    tile.kv_outer = shuffle(its.kv_outer, 0);\n",
        "", "expected", kHidden},
       {"descale_of_another_head", kPieces, "k_descale, tile.entry, head);", "k_descale, tile.entry, 0);",

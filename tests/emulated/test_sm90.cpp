@@ -79,9 +79,20 @@ void expect_rows(const char* rows, std::initializer_list<const char*> lines) {
 /// Three warpgroups at a tile of 64 dimensions, with a mask, slots behind the keys and values that are not
 /// finite.
 TEST(Sm90TilesOf192Rows, GiveTheReferencesResultsAndBreakNoRule) {
-  expect_rows("192", {"sq=300 sk=400 hq=2 d=64 bf16 lse", "sq=300 sk=1200 hq=2 hkv=1 d=64 f16 causal lse",
-                      "sq=300 sk=300 hq=2 d=64 seqused_k regime=nan bf16 lse",
-                      "sq=330 sk=200 hq=2 hkv=1 d=56 regime=inf f16"});
+  expect_rows("192",
+              {"sq=300 sk=400 hq=2 d=64 seqused_k bf16 lse", "sq=300 sk=1200 hq=2 hkv=1 d=64 f16 causal lse",
+               "sq=300 sk=300 hq=2 d=64 seqused_k regime=nan bf16 lse",
+               "sq=330 sk=200 hq=2 hkv=1 d=56 seqused_k regime=inf f16"});
+}
+
+/// Four of them, each by itself: under masks they pass over blocks at both ends of a tile, and some have no
+/// row; a row meets keys behind blocks of which it sees none, or rises out of f32's range.
+TEST(Sm90TilesOf256Rows, GiveTheReferencesResultsAndBreakNoRule) {
+  expect_rows("256", {"sq=300 sk=260 hq=4 d=64 f16 left=50 right=20 sink=f32 lse",
+                      "sq=257 sk=100 hq=8 d=64 softcap=20 bf16",
+                      "b=2 sq=130 sk=200 hq=4 hkv=2 d=64 regime=nan bf16 causal lse",
+                      "b=2 sq=190 sk=100 hq=4 d=48 f16 lse", "sq=190 sk=140 hq=4 d=16 scale=30 f16 lse",
+                      "b=2 sq=300 sk=300 hq=4 hkv=4 d=64 varlen_q regime=inf causal bf16 lse"});
 }
 
 /// The same of e4m3: blocks of 96 keys and one P, with rows that outgrow their references, with and without

@@ -232,14 +232,15 @@ TEST(AttentionSm90Plan, ThreeWarpgroupsWorkOnATileOfBytesWhereThatIsShorter) {
             128);  // both together have no registers for it
 }
 
-TEST(AttentionSm90Plan, ThreeWarpgroupsWorkOnATileOf64DimensionsWhereThatIsShorter) {
+TEST(AttentionSm90Plan, ThreeOrFourWarpgroupsWorkOnATileOf64DimensionsWhereThatIsShorter) {
   const auto rows = [](std::int64_t b, std::int64_t s, std::int64_t d, auto change) {
     Problem p(b, s, s, 2048 / d, 2048 / d, d, d, DType::bf16);
     change(p);
     EXPECT_EQ(p.refusal(), "");
     const Sm90Tiling t = p.tiling();
     if (d == 64) {
-      EXPECT_EQ(t.block_n, t.rows == 192 ? 96 : 128) << "rows and keys go together";
+      EXPECT_EQ(t.block_n, t.rows == 256 ? 64 : t.rows == 192 ? 96 : 128) << "rows and keys go together";
+      EXPECT_EQ(t.stages, t.rows == 256 ? 4 : 2);
     }
     EXPECT_LE(t.shared_bytes, hopper().shared_per_block);
     return t.rows;
@@ -247,17 +248,20 @@ TEST(AttentionSm90Plan, ThreeWarpgroupsWorkOnATileOf64DimensionsWhereThatIsShort
   const auto plain = [](Problem&) {};
   const auto causal = [](Problem& p) { p.options.causal = true; };
   EXPECT_EQ(rows(1, 16384, 64, plain), 192);
-  EXPECT_EQ(rows(4, 4096, 64, plain), 192);
-  EXPECT_EQ(rows(16, 1024, 64, plain), 128);
+  EXPECT_EQ(rows(4, 4096, 64, plain), 256);
+  EXPECT_EQ(rows(16, 1024, 64, plain), 256);
+  EXPECT_EQ(rows(32, 512, 64, plain), 256);
   EXPECT_EQ(rows(1, 16384, 64, causal), 192);
-  EXPECT_EQ(rows(4, 4096, 64, causal), 192);
-  EXPECT_EQ(rows(8, 2048, 64, causal), 192);
-  EXPECT_EQ(rows(16, 1024, 64, causal), 128);
+  EXPECT_EQ(rows(4, 4096, 64, causal), 256);
+  EXPECT_EQ(rows(32, 512, 64, causal), 256);
   EXPECT_EQ(rows(1, 16384, 128, causal), 128);  // their sums do not fit
   EXPECT_EQ(rows(1, 300, 64, plain), 128);
-  EXPECT_EQ(rows(4, 4096, 64, [](Problem& p) { p.options.softcap = 20; }), 128);
+  EXPECT_EQ(rows(4, 4096, 64, [](Problem& p) { p.options.softcap = 20; }), 256);
+  EXPECT_EQ(rows(1, 16384, 64, [](Problem& p) { p.options.softcap = 20; }), 256);
+  const auto used = [](Problem& p) { p.args.seqused_k = Tensor(at(0x600000), DType::i32, {4}); };
+  EXPECT_EQ(rows(4, 4096, 64, used), 192);  // four warpgroups have no turn in which one clears slots for all
   const auto window = [](Problem& p) { p.options.window_left = p.options.window_right = 50; };
-  EXPECT_EQ(rows(4, 4096, 64, window), 128);
+  EXPECT_EQ(rows(4, 4096, 64, window), 256);
 }
 
 TEST(AttentionSm90Plan, SixteenBitsOverBytesAreWorkedOnInPiecesOfSixteenBits) {

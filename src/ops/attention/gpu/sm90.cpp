@@ -152,7 +152,7 @@ class Sm90Plan : public gpu::Plan {
         {{"target", std::string_view(target_)},
          {"scheduler", "longest_first"},
          {"block_m", tiling_.rows},
-         {"stages", device::AttentionSm90Layout::kStages},
+         {"stages", tiling_.stages},
          {"warpgroups", warpgroups_of(tiling_)},
          {"tiles", tiling_.tiles},
          {"section", tiling_.section},

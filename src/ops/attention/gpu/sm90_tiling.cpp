@@ -21,13 +21,14 @@ using Layout = device::AttentionSm90Layout;
 /// thread's 232 registers, and addresses, limits and sums about 40.
 struct Shape {
   int head_dim, head_dim_v, block_n, query_buffers;
-  int block_n_softcap;    ///< tanh needs registers too
-  int block_n_pieces;     ///< and so does finding rows
-  int block_n_many_rows;  ///< where three warpgroups work, of 160 or 152 registers; 0: they do not fit
+  int block_n_softcap;        ///< tanh needs registers too
+  int block_n_pieces;         ///< and so does finding rows
+  int block_n_many_rows;      ///< where three warpgroups work, of 160 or 152 registers; 0: they do not fit
+  int block_n_most_rows = 0;  ///< where four do, of 112
 };
 constexpr Shape kShapes[] = {
-    {64, 64, 128, 2, 128, 128, 96}, {96, 96, 128, 2, 128, 128, 0}, {128, 128, 128, 2, 128, 128, 0},
-    {192, 128, 112, 1, 112, 80, 0}, {192, 192, 96, 1, 96, 64, 0},  {256, 256, 64, 1, 48, 48, 0},
+    {64, 64, 128, 2, 128, 128, 96, 64}, {96, 96, 128, 2, 128, 128, 0}, {128, 128, 128, 2, 128, 128, 0},
+    {192, 128, 112, 1, 112, 80, 0},     {192, 192, 96, 1, 96, 64, 0},  {256, 256, 64, 1, 48, 48, 0},
 };
 
 /// Of e4m3, which is always worked on in pieces. Up to 128 columns S, one P and Σ P·v take 5/8 · block_n +
@@ -72,28 +73,30 @@ std::string asks_for_pieces(const Geometry& g, const AttentionOptions& options) 
   return {};
 }
 
-constexpr std::int64_t kMostRows = kMostSm90Rows;
+constexpr std::int64_t kGroupRows = 64;  // of a warpgroup
 /// Where few queries share long keys, a kernel that splits the keys over blocks is bound by memory alone.
 constexpr std::int64_t kLongDecode = 512;
 /// Factors of scores beyond which references and limits of sums in f32 mean nothing.
 constexpr double kLeastScale = 0x1p-60, kMostScale = 0x1p60;
 
-/// In µs of an H200: a tile of 128 rows in blocks of 128 keys, and one of 192 rows.
+/// In µs of an H200: a tile of 128 rows in blocks of 128 keys, one of 192 rows, and one of 256.
 struct TileCost {
   double block, border;  ///< the latter in blocks
 };
 struct TileCosts {
-  TileCost of_few_rows, of_many_rows;
+  TileCost of_few_rows, of_many_rows, of_most_rows;
 };
 /// Of e4m3 with 128 dimensions and blocks of 96 keys. By them full calls of 16 × 1024, 8 × 2048, 4 × 4096 and
 /// 1 × 16384 queries take 199, 342, 629 and 2349 µs with the first and 214, 333, 595 and 2192 with the
 /// second; measured were 189, 340, 642 and 2310, and 201, 332, 601 and 2190.
-constexpr TileCosts kOfBytes{{1.12, 3.1}, {1.134, 4.7}};
+constexpr TileCosts kOfBytes{{1.12, 3.1}, {1.134, 4.7}, {}};
 /// Of 16-bit types with 64 dimensions and blocks of 96 keys. By them 16 × 1024, 4 × 4096 and 1 × 16384
 /// queries of 32 heads take 303, 1067 and 4120 µs with the first and 332, 962 and 3430 with the second, and
 /// under a causal mask 202, 572 and 2052, and 227, 529 and 1762; measured were 301, 1070 and 4120, and 314,
-/// 977 and 3430, and 198, 564 and 2020, and 221, 532 and 1780.
-constexpr TileCosts kOf64Dimensions{{0.994, 1.54}, {0.934, 3.8}};
+/// 977 and 3430, and 198, 564 and 2020, and 221, 532 and 1780. With the third and blocks of 64 keys 32 × 512,
+/// 16 × 1024, 4 × 4096 and 1 × 16384 queries take 142, 255, 936 and 3660, and under a causal mask 96, 151,
+/// 481 and 1800; measured were 141, 255, 922 and 3710, and 98, 153, 476 and 1780.
+constexpr TileCosts kOf64Dimensions{{0.994, 1.54}, {0.934, 3.8}, {0.886, 2}};
 /// Three warpgroups of e4m3 with so many dimensions gain 1 to 2 % where they take no turns; with fewer they
 /// lose that, and 5 % at 64.
 constexpr int kFreelyOfManyRows = 128;
@@ -145,14 +148,14 @@ std::string misfit(const char* name, const RowView& view, std::int64_t heads) {
 
 std::string beyond_counts(const Geometry& g, const AttentionOptions& options, bool pieces) {
   const AttentionArgs& a = *g.args;
-  if (g.paged && static_cast<double>(a.page_table.size(1)) * static_cast<double>(g.page_size) > kMostRows)
-    return say("has pages for more than ", kMostRows, " keys, as many as the kernel counts");
-  if (options.split_size > kMostRows)
-    return say("split_size is ", options.split_size, ", the kernel counts ", kMostRows);
-  if (pieces && g.total_q * g.group > kMostRows)
-    return say("q has ", g.total_q * g.group, " rows of a kv head, the kernel counts ", kMostRows);
+  if (g.paged && static_cast<double>(a.page_table.size(1)) * static_cast<double>(g.page_size) > kMostSm90Rows)
+    return say("has pages for more than ", kMostSm90Rows, " keys, as many as the kernel counts");
+  if (options.split_size > kMostSm90Rows)
+    return say("split_size is ", options.split_size, ", the kernel counts ", kMostSm90Rows);
+  if (pieces && g.total_q * g.group > kMostSm90Rows)
+    return say("q has ", g.total_q * g.group, " rows of a kv head, the kernel counts ", kMostSm90Rows);
   for (const auto& [name, rows] : {std::pair{"q", g.q.rows}, std::pair{"k", g.k.rows}})
-    if (rows > kMostRows) return say(name, " has ", rows, " rows, the kernel counts ", kMostRows);
+    if (rows > kMostSm90Rows) return say(name, " has ", rows, " rows, the kernel counts ", kMostSm90Rows);
   const double scale = g.softcap > 0 ? g.softcap : g.scale;
   if (!(scale > kLeastScale && scale < kMostScale)) return say("takes no scale of ", scale);
   return {};
@@ -182,7 +185,7 @@ std::string refuse_sm90(const Geometry& g, const AttentionOptions& options, cons
         std::tuple{"v", &g.v, g.heads_kv}, std::tuple{"out", &g.out, g.heads}})
     if (std::string reason = misfit(name, *view, heads); !reason.empty()) return reason;
   const std::int64_t tiles = tile_up_sm90(g, options, facts).tiles;
-  if (tiles > kMostRows) return say("has ", tiles, " tiles, the kernel counts ", kMostRows);
+  if (tiles > kMostSm90Rows) return say("has ", tiles, " tiles, the kernel counts ", kMostSm90Rows);
   if (g.seqlen_k >= kLongDecode && tile_up(g, options, facts).decode)
     return "few queries share long keys: the decode kernel, which splits them, is faster";
   return {};
@@ -204,29 +207,60 @@ double mean_keys(const Geometry& g) {
   return sum;
 }
 
-/// What a call of `heads` heads of `rows` rows takes in tiles of `tile_rows` and blocks of `keys`, in µs.
+/// What a tile is: its queries, and the keys of a block.
+struct TileShape {
+  std::int64_t rows;
+  int keys;
+};
+
+/// What a call of `heads` heads of `rows` rows takes in such tiles, `pack` heads sharing one, in µs.
 double time_of(const Geometry& g, const gpu::Facts& facts, std::int64_t heads, std::int64_t rows,
-               std::int64_t tile_rows, std::int64_t keys, const TileCost& cost) {
-  const std::int64_t tiles = heads * ceil_div(rows, tile_rows);
-  const double all = static_cast<double>(ceil_div(g.seqlen_k, keys)) + cost.border;
+               std::int64_t pack, const TileShape& shape, const TileCost& cost) {
+  const std::int64_t tile_rows = shape.rows / pack * pack, tiles = heads * ceil_div(rows, tile_rows);
+  const double keys = shape.keys, all = static_cast<double>(ceil_div(g.seqlen_k, shape.keys)) + cost.border;
   if (!g.masked()) return static_cast<double>(ceil_div(tiles, facts.multiprocessors)) * all * cost.block;
+  // Four warpgroups pass over what their own 64 rows do not see.
+  const std::int64_t together = shape.rows == Layout::kMostRows ? kGroupRows : tile_rows;
   const double rounds = static_cast<double>(tiles) / static_cast<double>(facts.multiprocessors),
-               mean = (mean_keys(g) + static_cast<double>(tile_rows) / 2) / static_cast<double>(keys) + 0.5;
+               mean = (mean_keys(g) + static_cast<double>(together) / 2) / keys + 0.5;
   return std::max(rounds * (mean + cost.border), all) * cost.block;
 }
 
-/// Whether three warpgroups work on a tile, 64 rows each, in blocks of fewer keys.
-bool has_many_rows(const Geometry& g, const Shape& shape, const gpu::Facts& facts, std::int64_t pack) {
-  if (shape.block_n_many_rows == 0 || g.paged || g.v_colmajor || g.batch == 0) return false;
-  if (g.softcap > 0 && (!has_bytes(g) || g.chunk > 0)) return false;  // they have no registers for it
+/// Of which `pack` heads share one, unless it has pages or columns of V: two warpgroups work on a tile, 64
+/// rows each, or three or four in blocks of fewer keys.
+TileShape tile_shape(const Geometry& g, const Shape& shape, const gpu::Facts& facts, const TileShape& few,
+                     std::int64_t pack, bool clears) {
+  if (shape.block_n_many_rows == 0 || g.paged || g.v_colmajor || g.batch == 0) return few;
+  const TileShape many{Layout::kManyRows, shape.block_n_many_rows},
+      most{Layout::kMostRows, shape.block_n_most_rows};
+  // Three warpgroups have no registers for softcap, unless they work on bytes.
+  const bool has_many = g.softcap <= 0 || (has_bytes(g) && g.chunk == 0), has_most = most.keys > 0 && !clears;
   const std::int64_t rows = ceil_div(g.total_q, g.batch) * pack, heads = g.batch * g.heads / pack;
-  if (rows <= Layout::kRows) return false;
-  const std::int64_t few_rows = Layout::kRows / pack * pack, many_rows = Layout::kManyRows / pack * pack;
-  if (has_bytes(g) && g.masked())  // where tiles are few, one more block in the longest of them is too many
-    return heads * ceil_div(rows, few_rows) > kFewRounds * facts.multiprocessors;
+  if (rows <= Layout::kRows) return few;
+  if (has_bytes(g) && g.masked()) {  // where tiles are few, one more block in the longest of them is too many
+    const std::int64_t tiles = heads * ceil_div(rows, Layout::kRows / pack * pack);
+    return has_many && tiles > kFewRounds * facts.multiprocessors ? many : few;
+  }
   const TileCosts& costs = has_bytes(g) ? kOfBytes : kOf64Dimensions;
-  return time_of(g, facts, heads, rows, many_rows, shape.block_n_many_rows, costs.of_many_rows) <
-         time_of(g, facts, heads, rows, few_rows, shape.block_n, costs.of_few_rows);
+  TileShape best = few;
+  double least = time_of(g, facts, heads, rows, pack, few, costs.of_few_rows);
+  const auto consider = [&](const TileShape& other, const TileCost& cost) {
+    const double time = time_of(g, facts, heads, rows, pack, other, cost);
+    if (time >= least) return;
+    least = time;
+    best = other;
+  };
+  if (has_many) consider(many, costs.of_many_rows);
+  if (has_most) consider(most, costs.of_most_rows);
+  return best;
+}
+
+void lay_out(Sm90Tiling& t, const Geometry& g) {
+  const int element = static_cast<int>(size_of(g.q.dtype)), rows = static_cast<int>(t.rows);
+  t.stages = Layout::stages(element, t.block_n, rows);
+  t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers, element, rows,
+                          static_cast<int>(size_of(g.k.dtype)))
+                       .bytes;
 }
 
 Sm90Tiling whole(const Geometry& g, const Shape& shape, const gpu::Facts& facts, bool pieces = false) {
@@ -234,22 +268,18 @@ Sm90Tiling whole(const Geometry& g, const Shape& shape, const gpu::Facts& facts,
   Sm90Tiling t;
   t.head_dim = shape.head_dim;
   t.head_dim_v = shape.head_dim_v;
-  t.block_n = g.softcap > 0 ? shape.block_n_softcap : shape.block_n;
-  t.rows = Layout::kRows;
-  if (!pieces && has_many_rows(g, shape, facts, 1)) {
-    t.rows = Layout::kManyRows;
-    t.block_n = shape.block_n_many_rows;
-  }
+  t.clears = a.seqused_k.defined() || g.varlen_k;
+  TileShape tile{Layout::kRows, g.softcap > 0 ? shape.block_n_softcap : shape.block_n};
+  if (!pieces) tile = tile_shape(g, shape, facts, tile, 1, t.clears);
+  t.rows = tile.rows;
+  t.block_n = tile.keys;
   t.box_rows = t.block_n;
   t.tile_rows = t.rows;
   t.query_buffers = shape.query_buffers;
-  t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers, size_of(g.q.dtype),
-                          static_cast<int>(t.rows), size_of(g.k.dtype))
-                       .bytes;
+  lay_out(t, g);
   t.ragged = g.varlen_q || a.seqused_q.defined();
   t.lengths = t.ragged || g.varlen_k || a.seqused_k.defined() || a.leftpad_k.defined() ||
               a.kv_batch_idx.defined() || g.append || g.paged;
-  t.clears = a.seqused_k.defined() || g.varlen_k;
   t.units = g.heads;
   t.row_tiles = ceil_div(g.seqlen_q, t.rows);
   // However cu_seqlens divides total_q rows, each entry has one part of a tile at most.
@@ -281,16 +311,13 @@ Sm90Tiling in_pieces(const Geometry& g, const Shape& shape, const gpu::Facts& fa
   Sm90Tiling t = whole(g, shape, facts, true);
   t.pieces = true;
   t.clears = false;  // as it is
-  t.block_n = shape.block_n_pieces;
-  if (has_bytes(g) && has_many_rows(g, shape, facts, pack)) {
-    t.rows = Layout::kManyRows;
-    t.block_n = shape.block_n_many_rows;
-  }
+  TileShape tile{Layout::kRows, shape.block_n_pieces};
+  if (has_bytes(g)) tile = tile_shape(g, shape, facts, tile, pack, false);
+  t.rows = tile.rows;
+  t.block_n = tile.keys;
   t.freely = has_bytes(g) && shape.block_n_many_rows > 0 &&
              (t.rows == Layout::kRows ? !g.masked() : t.head_dim == kFreelyOfManyRows);
-  t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers, size_of(g.q.dtype),
-                          static_cast<int>(t.rows), size_of(g.k.dtype))
-                       .bytes;
+  lay_out(t, g);
   t.pack = pack;
   t.units = g.heads / pack;
   t.tile_rows = t.rows / pack * pack;
@@ -317,8 +344,16 @@ std::int64_t packed(const Geometry& g, Choice choice) {
   return choice == Choice::always || full || g.seqlen_q <= kFewQueries ? group : 1;
 }
 
+/// What a block of such a tile takes, in blocks of 128 queries and 128 keys.
+double block_of(const Geometry& g, const Sm90Tiling& t) {
+  if (t.rows == Layout::kRows) return 1;
+  const TileCosts& costs = has_bytes(g) ? kOfBytes : kOf64Dimensions;
+  const TileCost& its = t.rows == Layout::kManyRows ? costs.of_many_rows : costs.of_most_rows;
+  return its.block / costs.of_few_rows.block;
+}
+
 double cost_of(const Geometry& g, const Sm90Tiling& t) {
-  const double whole = schedule_sm90(t).makespan;
+  const double whole = schedule_sm90(t).makespan * block_of(g, t);
   if (t.parts == 1) return whole;
   const double rows = static_cast<double>(g.total_q * g.heads),
                bytes = rows * t.parts * (g.head_dim_v + 2.0) * 4;
@@ -336,7 +371,8 @@ Sm90Tiling tile_up_sm90(const Geometry& g, const AttentionOptions& options, cons
     return in_pieces(g, shape, facts, pack, common.parts, options.split_size);
   }
   Sm90Tiling best = asked ? in_pieces(g, shape, facts, pack, 1, 0) : whole(g, shape, facts);
-  if (best.tiles == 0 || best.tiles > kFullRounds * facts.multiprocessors || g.total_q * g.group > kMostRows)
+  if (best.tiles == 0 || best.tiles > kFullRounds * facts.multiprocessors ||
+      g.total_q * g.group > kMostSm90Rows)
     return best;
   double least = asked ? cost_of(g, best) : cost_of(g, best) * kWorthPieces - kLeastGain;
   const std::int64_t row_bytes = std::max<std::int64_t>(g.total_q * g.heads * (g.head_dim_v + 2) * 4, 1);

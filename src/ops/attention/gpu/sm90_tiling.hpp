@@ -8,14 +8,15 @@
 
 namespace isomer::ops::attention {
 
-/// How the Hopper kernel cuts a call: tiles of 128 or 192 queries of one head, worked through in blocks of
-/// keys; in pieces where that is asked for or shorter: rows of several heads share a tile, keys are divided
-/// or paged.
+/// How the Hopper kernel cuts a call: tiles of 128, 192 or 256 queries of one head, worked through in blocks
+/// of keys; in pieces where that is asked for or shorter: rows of several heads share a tile, keys are
+/// divided or paged.
 struct Sm90Tiling {
   int head_dim = 0, head_dim_v = 0;  ///< compile-time: the call's, rounded up
   int block_n = 0;                   ///< keys of a block
   std::int64_t rows = 0;             ///< of a tile, 64 to a warpgroup
   bool freely = false;               ///< its warpgroups do not take turns
+  int stages = 0;                    ///< of K and of V
   int query_buffers = 0;             ///< with one, a tile begins when the one before it has ended
   std::int64_t shared_bytes = 0;
   bool lengths = false;           ///< some lie on the device: row_tiles and tiles are upper bounds

@@ -6,7 +6,7 @@
 //   warpgroups 1 and 2, 232 registers: 64 queries each; S, P and Σ P·v stay in registers
 //
 // Where e4m3 and heads of 64 dimensions have tiles enough they are 192 queries, and three warpgroups of 152
-// or 160 registers work on them.
+// or 160 registers work on them, or 256 of 64 dimensions and four of 112, each by itself.
 //
 // Shared memory: 1 or 2 buffers of Q, 2 stages of K, 2 of V, 64 or 128 columns of out. `full` barriers count
 // one arrival and bytes, `empty` barriers the warps that work (or, Q's, all their lanes). One
@@ -34,7 +34,10 @@ struct Work : WayOut {
 
   /// S of a tile's first block, by itself, and its P into `front`.
   ISOMER_DEVICE void begin_tile() {
-    clear_out();
+    if constexpr (kAlone && !kFp8)
+      begun = false;
+    else
+      clear_out();
     wait_k();
     by_width([&](auto& x) {
       issue_s(x);
@@ -59,16 +62,26 @@ struct Work : WayOut {
     warpgroup_wait<0>();
     pin(o);
     free_v(key.stage ^ 1);
+    if constexpr (kAlone) pass_over(behind);
     store_tile(its_turn, its_rows);
   }
 
   ISOMER_DEVICE void all_tiles() {
     if (kInTurn && group == kGroups - 1) arrive_threads<256>(1);  // the first warpgroup begins
-    if constexpr (kQueries == 1) {
-      while (fetch()) {
+    if constexpr (kQueries == 1 || kAlone) {
+      const auto one_tile = [&] {
+        if constexpr (kAlone) pass_over(ahead);
         begin_tile();
         other_blocks();
         end_tile(turn, narrow, rows, begin);
+      };
+      // A loop that fetches at its head hides from the compiler that stages are the same in the whole warp;
+      // one that does not spills where it has registers for neither.
+      if constexpr (kDim == 192 && kDimV == 192) {
+        while (fetch()) one_tile();
+      } else if (fetch()) {
+        do one_tile();
+        while (fetch());
       }
     } else if (fetch()) {
       begin_tile();

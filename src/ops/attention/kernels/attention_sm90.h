@@ -9,17 +9,18 @@ namespace isomer::device {
 /// Shared memory of a block, in bytes from a multiple of 1024 on. Tiles are panels of 64 columns: rows of 128
 /// bytes, swizzled.
 struct AttentionSm90Layout {
-  static constexpr int kRows = 128, kManyRows = 192;  ///< queries of a tile, 64 to a warpgroup
-  static constexpr int kStages = 2;                   ///< of K and of V
-  static constexpr int kByteStages = 4;               ///< of K and of turned V where they are bytes, at most
-  static constexpr int kPanelBytes = 128;             ///< of a row
-  static constexpr int kOutPanels = 2;                ///< of out that wait at once
-  static constexpr int kTileSlots = 4;                ///< tiles whose description is kept
+  static constexpr int kRows = 128, kManyRows = 192,
+                       kMostRows = 256;  ///< queries of a tile, 64 to a warpgroup
+  static constexpr int kStages = 2;      ///< of K and of V
+  static constexpr int kMostStages = 4;  ///< of K and of V where they are bytes, or four warpgroups read them
+  static constexpr int kPanelBytes = 128;  ///< of a row
+  static constexpr int kOutPanels = 2;     ///< of out that wait at once
+  static constexpr int kTileSlots = 4;     ///< tiles whose description is kept
   static constexpr int kSlotBytes = 32, kPieceSlotBytes = 80;
   static constexpr int kSlots = 128;                                          ///< from the barriers on
   static constexpr int kRowBarriers = kSlots + kTileSlots * kPieceSlotBytes;  ///< of V by rows, e4m3 only
   static constexpr int kFound =
-      kRowBarriers + (2 * kStages + 2 * kByteStages) * 8;  ///< notes of the producer's warp
+      kRowBarriers + (2 * kStages + 2 * kMostStages) * 8;  ///< notes of the producer's warp
   static constexpr int kBarrierBytes = kFound + 16;
 
   int q_bytes, k_bytes, v_bytes, out_bytes;  ///< of a buffer
@@ -35,15 +36,16 @@ struct AttentionSm90Layout {
         v_row_bytes(element_bytes == 1 || kv_bytes == 1 ? panels(head_dim_v, 1) * keys * kPanelBytes : 0),
         k_row_bytes(element_bytes == 2 && kv_bytes == 1 ? panels(head_dim, 1) * keys * kPanelBytes : 0),
         k(queries * q_bytes),
-        v(k + stages(element_bytes, keys) * k_bytes),
-        out(v + stages(element_bytes, keys) * v_bytes),
+        v(k + stages(element_bytes, keys, rows) * k_bytes),
+        out(v + stages(element_bytes, keys, rows) * v_bytes),
         v_rows(out + out_bytes),
         k_rows(v_rows + kStages * v_row_bytes),
         barriers(k_rows + kStages * k_row_bytes),
         bytes(barriers + kBarrierBytes + 1024) {}  // the base is rounded up
 
-  static constexpr int stages(int element_bytes, int keys) {
-    return element_bytes != 1 ? kStages : keys == 96 ? kByteStages - 1 : kByteStages;
+  static constexpr int stages(int element_bytes, int keys, int rows) {
+    if (rows == kMostRows) return kMostStages;
+    return element_bytes != 1 ? kStages : keys == 96 ? kMostStages - 1 : kMostStages;
   }
   /// Bytes of a column of turned V, some of which nobody uses where a block has 96 keys.
   static constexpr int turned_row(int keys) { return keys == 64 ? 64 : 128; }

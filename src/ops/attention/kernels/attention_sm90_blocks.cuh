@@ -33,7 +33,7 @@ struct BlockWork : Warpgroup {
   template <int kCount>
   ISOMER_DEVICE void issue_o(const P& weights) {
     const SharedMatrix v =
-        v_matrix + static_cast<u32>((kFp8 ? value.stage : key.stage ^ 1) * kLayout.v_bytes);
+        v_matrix + static_cast<u32>((kCountsValues ? value.stage : key.stage ^ 1) * kLayout.v_bytes);
     warpgroup_fence();
 #pragma unroll
     for (int k = 0; k < kCount / kDepth; ++k)
@@ -158,7 +158,7 @@ struct BlockWork : Warpgroup {
     }
     cap(s);
     if (!clear) mask(s);
-    if constexpr (kFp8) {
+    if constexpr (kFp8 || kOneP) {
       if (kRemembers ? (unusual & kUnset) != 0 : is_unset()) {
         set_references(scale(), s, rows);
         if constexpr (kRemembers) note_unset();
@@ -186,10 +186,10 @@ struct BlockWork : Warpgroup {
   ISOMER_DEVICE void step(bool clear, W& in, W& out, bool only_narrow) {
     begin_step(clear, in, only_narrow);
     if constexpr (kFp8) {
-      const bool grown = take_powers(scale(), s, rows);
+      const bool grown = take_powers<Element>(scale(), s, rows);
       round_weights<Element>(s, out);  // behind the branch it would take in's registers, too
       if (grown) {
-        raise_references(scale(), s, rows);
+        raise_references<Element>(scale(), s, rows);
         round_weights<Element>(s, out);
         raise_behind(in);
       }
@@ -210,14 +210,28 @@ struct BlockWork : Warpgroup {
   template <class W>
   ISOMER_DEVICE void step_in_place(bool clear, W& weights, bool only_narrow) {
     begin_step(clear, weights, only_narrow);
-    if (take_powers(scale(), s, rows)) {
-      raise_references(scale(), s, rows);
-      raise_behind(weights);
+    const bool grown = take_powers<Element>(scale(), s, rows);
+    if constexpr (kFp8) {
+      if (grown) {
+        raise_references<Element>(scale(), s, rows);
+        raise_behind(weights);
+      }
+      warpgroup_wait<0>();
+      pin(o);
+      round_weights<Element>(s, weights);
+      free_v(key.stage);
+    } else {
+      // Behind the branch the compiler would first move all powers to where S was.
+      warpgroup_wait<0>();
+      pin(o);
+      free_v(key.stage);
+      round_weights<Element>(s, weights);
+      if (grown) {
+        raise_references<Element>(scale(), s, rows);
+        raise_out();
+        round_weights<Element>(s, weights);
+      }
     }
-    warpgroup_wait<0>();
-    pin(o);
-    round_weights<Element>(s, weights);
-    free_v(key.stage);
   }
   /// All blocks of a tile but the first; its last P is left in `front`.
   template <bool kOne = kOneP>

@@ -48,7 +48,7 @@ ISOMER_DEVICE void produce(const Parameters& p, const Shared& shared) {
   Tiles tiles(p);
   const TileCounter counter{p.next_tile};
   Pipeline<kQueries> query;
-  Pipeline<2> key, value;
+  Pipeline<kStages> key, value;
   // V runs one block behind K, the order in which they are asked for: the block whose V is still to come.
   bool pending = false;
   int v_row = 0, v_head = 0, v_outer = 0;
@@ -56,7 +56,7 @@ ISOMER_DEVICE void produce(const Parameters& p, const Shared& shared) {
     const Barrier full = shared.v_full()[value.stage];
     shared.v_empty()[value.stage].wait(value.phase ^ 1);
     full.arrive_expect(kLayout.v_bytes);
-    if constexpr (kGroups == 3) {  // noted, not kept: this thread has 32 registers
+    if constexpr (kGroups >= 3) {  // noted, not kept: this thread has 32 registers
       u32 row, head, outer, none;
       load_shared(shared.notes(), row, head);
       load_shared(shared.notes() + 8, outer, none);
@@ -103,7 +103,7 @@ ISOMER_DEVICE void produce(const Parameters& p, const Shared& shared) {
       if (n == blocks.begin) claimed = counter.claim();
       if (pending) load_v();
       pending = true;
-      if constexpr (kGroups == 3) {
+      if constexpr (kGroups >= 3) {
         store_shared(shared.notes(), static_cast<u32>(row), static_cast<u32>(head));
         store_shared(shared.notes() + 8, static_cast<u32>(tile.kv_outer), 0u);
       } else {

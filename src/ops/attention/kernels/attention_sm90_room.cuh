@@ -19,8 +19,13 @@ constexpr bool kSoftcap = ISOMER_SOFTCAP;
 constexpr int kNarrow = kDim + kDimV <= 256 && kGroups == 2 ? kKeys / 32 * 16 : kKeys;
 constexpr bool kReread = kDimV > 128;  // what masks ask for is read again, not kept in registers
 constexpr bool kFp8 = sizeof(Element) == 1;
+// Four warpgroups fill one another's gaps: each works by itself, without turns and without a next tile's
+// first block beside its last one, and passes over blocks of which none of its rows sees a key.
+constexpr bool kAlone = kGroups == 4;
+// Who reads V counts its stages by themselves; elsewhere there are two, and V's is the one that K's is not.
+constexpr bool kCountsValues = kFp8 || kAlone;
 // P of the next block waits in S for the product of this one, and there is no second P.
-constexpr bool kOneP = kFp8 && kDimV <= 128;
+constexpr bool kOneP = kAlone || (kFp8 && kDimV <= 128);
 // So few blocks behind a tile's first come one at a time: the instructions of two at a time are as many
 // again, and what a tile runs through is more than the cache of instructions holds.
 constexpr int kFewBlocks = kDim <= 64 ? 6 : 4;
@@ -38,21 +43,22 @@ constexpr bool kClearsHere = kClears && !kScaled;  // otherwise whoever turns or
 // Of 504 or 512 that the threads of each warpgroup share; 40 of them are enough for whole tiles of 16-bit
 // types, and 32 where three warpgroups work on them.
 constexpr int kProducerRegisters = kPieces && (kScaled || kQueries == 1 || kChunked) ? 56
-                                   : kGroups == 3                                    ? 32
+                                   : kGroups >= 3                                    ? 32
                                                                                      : 40;
 constexpr int kDepth = 32 / static_cast<int>(sizeof(Element));  // of a product
 constexpr int kPanelColumns = 128 / static_cast<int>(sizeof(Element)),
               kKvPanelColumns = 128 / static_cast<int>(sizeof(KvElement));
 constexpr AttentionSm90Layout kLayout(kDim, kDimV, kKeys, kQueries, static_cast<int>(sizeof(Element)), kRows,
                                       static_cast<int>(sizeof(KvElement)));
-// Of what is left when the producer has its own.
-constexpr int kWorkRegisters =
-    kGroups == 2 ? 252 - kProducerRegisters / 2 : (512 - kProducerRegisters) / kGroups / 8 * 8;
+// Of what is left when the producer has its own. Five warpgroups begin with 96 each.
+constexpr int kWorkRegisters = kGroups == 4   ? (480 - kProducerRegisters) / 4 / 8 * 8
+                               : kGroups == 2 ? 252 - kProducerRegisters / 2
+                                              : (512 - kProducerRegisters) / kGroups / 8 * 8;
 // Warpgroups issue products in turn, unless the plan knows that they gain more by not waiting.
 #ifdef ISOMER_FREELY
 constexpr bool kInTurn = false;
 #else
-constexpr bool kInTurn = true;
+constexpr bool kInTurn = !kAlone;
 #endif
 // Where three warpgroups work on 64 dimensions, Q stays in registers: products of so few columns ask shared
 // memory for more than it gives. At 128 dimensions it gains nothing.
@@ -63,10 +69,11 @@ constexpr bool kAllRead = kPieces || kDim > 128;
 constexpr int kTurnedRow = kFp8 ? AttentionSm90Layout::turned_row(kKeys) : 128;  // bytes: a column's keys
 constexpr Swizzle kTurnedSwizzle = kTurnedRow == 64 ? Swizzle::bytes_64 : Swizzle::bytes_128;
 static_assert(!kConverts || (kPieces && !kFp8));
+static_assert(!kAlone || (kQueries == 2 && !kClearsHere));
 static_assert(!kFp8 || (kPieces && (kKeys == 64 || kKeys == 96 || kKeys == 128)));
 constexpr int kStages =
-    AttentionSm90Layout::stages(static_cast<int>(sizeof(Element)), kKeys);  // of K and of V
-constexpr int kPanelQ = kRows * 128, kPanelKeys = kKeys * 128;              // bytes
+    AttentionSm90Layout::stages(static_cast<int>(sizeof(Element)), kKeys, kRows);  // of K and of V
+constexpr int kPanelQ = kRows * 128, kPanelKeys = kKeys * 128;                     // bytes
 constexpr int kOutColumns = AttentionSm90Layout::kOutPanels * 64;
 static_assert((kQueries == 1 || kQueries == 2) && kDim % 16 == 0 && kDimV % 16 == 0 && kKeys % 16 == 0 &&
               kPanelKeys % 1024 == 0);
@@ -85,7 +92,7 @@ struct Shared {
   ISOMER_DEVICE Barrier q_empty() const { return q_full()[2]; }
   ISOMER_DEVICE Barrier k_full() const { return q_full()[4]; }
   ISOMER_DEVICE Barrier k_empty() const { return k_full()[kStages]; }
-  ISOMER_DEVICE Barrier v_full() const { return kFp8 ? v_rows_full()[4] : k_empty()[kStages]; }
+  ISOMER_DEVICE Barrier v_full() const { return kCountsValues ? v_rows_full()[4] : k_empty()[kStages]; }
   ISOMER_DEVICE Barrier v_empty() const { return v_full()[kStages]; }
   ISOMER_DEVICE u32 v_rows(int i) const {
     return base + static_cast<u32>(kLayout.v_rows + i * kLayout.v_row_bytes);

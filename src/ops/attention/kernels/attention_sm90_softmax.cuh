@@ -175,8 +175,8 @@ ISOMER_DEVICE u32 bytes_of(f32 a, f32 b, f32 c, f32 d) {
   return static_cast<u32>(Pair<e4m3fn>::of(a, b)) | static_cast<u32>(Pair<e4m3fn>::of(c, d)) << 16;
 }
 
-/// The largest P that e4m3 holds, and what P becomes at a reference that has been raised.
-constexpr f32 kMostWeight = 448.0f, kRaisedWeight = 256.0f;
+/// The largest P that e4m3 holds.
+constexpr f32 kMostWeight = 448.0f;
 
 /// Bits of the largest of a row's weights in x: none is below 0, so they are ordered as integers are, and a
 /// NaN is above all.
@@ -200,28 +200,44 @@ ISOMER_DEVICE void set_references(const Scale& p, const f32 (&x)[N], Rows& rows)
   }
 }
 
-/// Powers of a block of e4m3 in place of S, before they are rounded, and their sums: while a power is
-/// computed there is time for them. True where one is more than e4m3 holds, or a NaN.
-template <class Scale, int N>
+/// log2 of P at a row's reference, and what P becomes at one that has been raised: more than 2, so that a
+/// power that f32 holds is brought down to it by a factor that f32 has, too.
+template <class T>
+constexpr f32 kAtReference = sizeof(T) == 1 ? kShift : 0.0f;
+template <class T>
+constexpr f32 kRaised = sizeof(T) == 1 ? kShift : 2.0f;
+
+/// Powers of a block in place of S, before they are rounded, and their sums: while a power is computed there
+/// is time for them. True where P has outgrown a reference: of e4m3 where a power is more than it holds, of
+/// 16 bits where the sum of a lane's says so, or where one is a NaN.
+template <class T, class Scale, int N>
 ISOMER_DEVICE bool take_powers(const Scale& p, f32 (&x)[N], Rows& rows) {
-  const f32 base0 = fmaf(rows.reference[0], p.scale_log2, -kShift),
-            base1 = fmaf(rows.reference[1], p.scale_log2, -kShift);
+  constexpr bool kBytes = sizeof(T) == 1;
+  const f32 base0 = fmaf(rows.reference[0], p.scale_log2, -kAtReference<T>),
+            base1 = fmaf(rows.reference[1], p.scale_log2, -kAtReference<T>);
   f32 sums[4] = {rows.sum[0], 0.0f, rows.sum[1], 0.0f};
 #pragma unroll
   for (int i = 0; i < N; ++i) {
     x[i] = exp2_fast(fmaf(x[i], p.scale_log2, i % 4 < 2 ? -base0 : -base1));
-    sums[i % 4] += x[i];
+    sums[i % 4] = !kBytes && i < 4 ? x[i] : sums[i % 4] + x[i];
   }
-  rows.sum[0] = sums[0] + sums[1];
-  rows.sum[1] = sums[2] + sums[3];
-  return any_lane(largest_of(largest_bits(x, 0), largest_bits(x, 1), 0) >
-                  static_cast<i32>(bits_of(kMostWeight)));
+  if constexpr (kBytes) {
+    rows.sum[0] = sums[0] + sums[1];
+    rows.sum[1] = sums[2] + sums[3];
+    return any_lane(largest_of(largest_bits(x, 0), largest_bits(x, 1), 0) >
+                    static_cast<i32>(bits_of(kMostWeight)));
+  }
+  sums[0] += sums[1];
+  sums[2] += sums[3];
+  rows.sum[0] += sums[0];
+  rows.sum[1] += sums[2];
+  return any_lane(!(sums[0] <= kMostSum && sums[2] <= kMostSum));
 }
 
-/// Where a weight is more than e4m3 holds, the rows of the warp are multiplied by what their references rise
-/// by, and no power is taken again; Σ P·v has to be, by rows.factor. A row that rises out of f32's range in
-/// one block, or whose sum does, has the reference +inf from there on: it is counted again on the way out.
-template <class Scale, int N>
+/// Where P has outgrown a reference, the rows of the warp are multiplied by what their references rise by,
+/// and no power is taken again; Σ P·v has to be, by rows.factor. A row that rises out of f32's range in one
+/// block, or whose sum does, has the reference +inf from there on: it is counted again on the way out.
+template <class T, class Scale, int N>
 ISOMER_DEVICE void raise_references(const Scale& p, f32 (&x)[N], Rows& rows) {
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
@@ -230,8 +246,8 @@ ISOMER_DEVICE void raise_references(const Scale& p, f32 (&x)[N], Rows& rows) {
     bits = largest_of(bits, shuffle_xor(bits, 2), 0);
     const f32 max = f32_of(static_cast<u32>(bits));
     rows.factor[r] = 1.0f;
-    if (max > kRaisedWeight) {  // no NaN
-      const f32 rise = log2_fast(max) - kShift;
+    if (max > (sizeof(T) == 1 ? 0x1p8f : 0x1p2f)) {  // 2^kRaised; no NaN
+      const f32 rise = log2_fast(max) - kRaised<T>;
       rows.factor[r] = exp2_fast(-rise);  // the reciprocal of more than 2^126 would be 0
       rows.reference[r] += rise * reciprocal_fast(p.scale_log2);
     }

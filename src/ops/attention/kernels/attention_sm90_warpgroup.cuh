@@ -18,7 +18,7 @@ struct Warpgroup {
   const int group;  ///< from 0 on
   const int warp, lane;
   Pipeline<kStages> key;               // of the block whose S is next; V is one block behind
-  Pipeline<kStages> value;             // of turned V
+  Pipeline<kStages> value;             // of V where kCountsValues
   u32 key_there = 0, value_there = 0;  ///< of e4m3; not 0: the next stage was full when it was looked at
   int turn = -1;                       // tiles so far: says the buffer of Q and the slot of the description
   const SharedMatrix q_matrix, k_matrix, v_matrix;
@@ -26,6 +26,8 @@ struct Warpgroup {
   // The tile in work: blocks from n down to begin. Those from clear_begin up to clear_end need no mask;
   // narrow: no key of the first block past kNarrow is seen.
   int n, begin, clear_begin, clear_end;
+  int ahead = 0,
+      behind = 0;  ///< blocks of the tile before the first one and after the last one, where kAlone
   bool narrow;
   int high = 0;  ///< key + 1 that the lane's first row sees, not cut to k_len
   int k_len = 0;
@@ -115,6 +117,16 @@ struct Warpgroup {
     const Blocks range = blocks_of<kKeys>(p, tile);
     begin = range.begin;
     n = range.end - 1;
+    if constexpr (kAlone) {
+      const int first = tile.row0 + group * 64, last = least(first + 63, tile.end(p) - 1);
+      const int high_end = first <= last ? least(tile.high(p, last), tile.k_len) : 0;
+      const int own_end = clamp((high_end + kKeys - 1) / kKeys, begin + 1, range.end);
+      const int own_begin = clamp(tile.low(p, first) / kKeys, begin, own_end - 1);
+      ahead = shuffle(range.end - own_end, 0);
+      behind = shuffle(own_begin - begin, 0);
+      n -= ahead;
+      begin += behind;
+    }
     if constexpr (!kReread) {
       k_len = tile.k_len;
       high = first_high(tile);
@@ -148,6 +160,8 @@ struct Warpgroup {
   ISOMER_DEVICE void wait_v() {
     if constexpr (kFp8)
       shared.v_full()[value.stage].wait_unless(value_there, value.phase);
+    else if constexpr (kCountsValues)
+      shared.v_full()[value.stage].wait(value.phase);
     else
       shared.v_full()[key.stage ^ 1].wait(key.phase ^ (key.stage == 0));
   }
@@ -156,8 +170,19 @@ struct Warpgroup {
     key.advance();
   }
   ISOMER_DEVICE void free_v(int stage) {
-    if (first_lane()) shared.v_empty()[kFp8 ? value.stage : stage].arrive();
-    if constexpr (kFp8) value.advance();
+    if (first_lane()) shared.v_empty()[kCountsValues ? value.stage : stage].arrive();
+    if constexpr (kCountsValues) value.advance();
+  }
+  /// Gives blocks back that none of its rows has to do with, once they are there.
+  ISOMER_DEVICE void pass_over(int blocks) {
+#pragma unroll 1
+    for (; blocks > 0; --blocks) {
+      wait_k();
+      free_k();
+      wait_v();
+      free_v(0);
+      look_ahead(0);
+    }
   }
   /// Behind free_k(): asks whether what comes next is there, so that the answer has come when it is wanted.
   /// `behind`: blocks of V that are in work and not given back.

@@ -88,13 +88,14 @@ struct WayOut : BlockWork {
     pin(thread);
     const u32 warp = thread[0] / 32, lane = thread[0] % 32, line = warp * 16 + lane / 4;
     const int query = tile.row0 + group * 64 + static_cast<int>(line);
+    // Where powers take the place of S a row may have risen out of f32's range.
+    const bool lost =
+        (kFp8 || kOneP) && any_lane(done.reference[0] == infinity() || done.reference[1] == infinity());
+    if (lost || lost_page(slot_of(its_turn))) {
+      count_rows_again(slot_of(its_turn), tile, query, done);
+      o[0] = o[2] = nan();  // so that Σ P·v of both rows is summed again, too
+    }
     if constexpr (kPieces) {
-      // Of e4m3 a row may have risen out of f32's range.
-      const bool lost = kFp8 && any_lane(done.reference[0] == infinity() || done.reference[1] == infinity());
-      if (lost || lost_page(slot_of(its_turn))) {
-        count_rows_again(slot_of(its_turn), tile, query, done);
-        o[0] = o[2] = nan();  // so that Σ P·v of both rows is summed again, too
-      }
       if (p.pieces.parts > 1) {
         store_part(slot_of(its_turn), tile, query, static_cast<int>(lane), done);
         return;
