@@ -15,7 +15,7 @@ constexpr std::string_view kConvert = "ops/attention/kernels/attention_sm90_conv
 constexpr std::string_view kTurn = "ops/attention/kernels/attention_sm90_turn.cuh";
 /// Blocks that use all stages twice, three warpgroups, two kv heads with factors of their own.
 constexpr std::string_view kBytes =
-    "attention sq=130 sk=600 hq=6 hkv=2 d=64 e4m3fn causal descale lse num_splits=1 pack_gqa=never seed=7";
+    "attention sq=130 sk=600 hq=6 hkv=2 d=96 e4m3fn causal descale lse num_splits=1 pack_gqa=never seed=7";
 /// Queries of 16 bits over them.
 constexpr std::string_view kMixed =
     "attention sq=40 sk=600 hq=2 d=64 f16 kv=e4m3fn causal descale lse num_splits=1 pack_gqa=never seed=7";
@@ -220,7 +220,8 @@ Planted attention_faults() {
       {"second_panel_of_bytes_left_out", kConvert, "to + static_cast<u32>(2 * kPanelKeys)", "to", "race",
        "attention sq=40 sk=50 hq=2 d=192 bf16 kv=e4m3fn seed=7"},
       {"queries_of_the_first_warp_held_by_all", kWarpgroup, "static_cast<u32>(warp * 16 + lane % 16)",
-       "static_cast<u32>(lane % 16)", "expected", kBytes},
+       "static_cast<u32>(lane % 16)", "expected",
+       "attention sq=190 sk=800 hq=4 hkv=2 d=64 e4m3fn descale lse num_splits=1 pack_gqa=never seed=7"},
       {"q_given_back_by_fewer_lanes_than_are_counted", kKernel, "(kAllRead ? 128 : 4)",
        "(kAllRead ? 129 : 4)", "waits for ever", kBytes},
       {"mask_ends_a_block_late", kWarpgroup, "k_len), 0) / kKeys;", "k_len), 0) / kKeys + 1;", "expected"},

@@ -95,12 +95,18 @@ TEST(Sm90TilesOf256Rows, GiveTheReferencesResultsAndBreakNoRule) {
                       "b=2 sq=300 sk=300 hq=4 hkv=4 d=64 varlen_q regime=inf causal bf16 lse"});
 }
 
+TEST(Sm90TilesOf256Rows, OfBytesGiveTheReferencesResultsAndBreakNoRule) {
+  expect_rows("256", {"b=2 sq=130 sk=170 hq=4 hkv=2 d=64 e4m3fn scale=3 descale causal lse",
+                      "sq=250 sk=130 hq=8 d=48 regime=nan e4m3fn lse",
+                      "sq=99 sk=120 hq=10 hkv=5 d=64 pack_gqa=always e4m3fn causal lse"});
+}
+
 /// The same of e4m3: blocks of 96 keys and one P, with rows that outgrow their references, with and without
 /// turns; under the mask a head's first tile is the short one.
 TEST(Sm90TilesOf192Rows, OfBytesGiveTheReferencesResultsAndBreakNoRule) {
   expect_rows("192", {"sq=190 sk=200 hq=4 d=128 e4m3fn scale=3 descale lse",
-                      "sq=200 sk=210 hq=6 d=64 regime=nan e4m3fn causal lse",
-                      "sq=99 sk=120 hq=10 hkv=5 d=64 pack_gqa=always e4m3fn causal lse"});
+                      "sq=200 sk=210 hq=6 d=96 regime=nan e4m3fn causal lse",
+                      "sq=99 sk=120 hq=10 hkv=5 d=96 pack_gqa=always e4m3fn causal lse"});
 }
 
 /// So many keys that blocks of 16 bits go by two at a time, with what comes before and behind them.

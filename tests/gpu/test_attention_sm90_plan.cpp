@@ -192,7 +192,7 @@ TEST(AttentionSm90Plan, BytesAreTurnedInBlocksOf64Or128Keys) {
     }
 }
 
-TEST(AttentionSm90Plan, ThreeWarpgroupsWorkOnATileOfBytesWhereThatIsShorter) {
+TEST(AttentionSm90Plan, ThreeOrFourWarpgroupsWorkOnATileOfBytesWhereThatIsShorter) {
   const auto rows = [](std::int64_t b, std::int64_t s, std::int64_t d, auto change) {
     Problem p(b, s, s, 2048 / d, 2048 / d, d, d, DType::e4m3fn);
     p.args.out = Tensor(at(0x400000), DType::bf16, {b, s, 2048 / d, d});
@@ -200,8 +200,8 @@ TEST(AttentionSm90Plan, ThreeWarpgroupsWorkOnATileOfBytesWhereThatIsShorter) {
     EXPECT_EQ(p.refusal(), "");
     const Sm90Tiling t = p.tiling();
     if (d <= 128) {
-      EXPECT_EQ(t.block_n, t.rows == 192 ? 96 : 128) << "rows and keys go together";
-      EXPECT_EQ(t.freely, t.rows == 192 ? d == 128 : !p.options.causal);
+      EXPECT_EQ(t.block_n, t.rows == 256 ? 64 : t.rows == 192 ? 96 : 128) << "rows and keys go together";
+      if (t.rows < 256) EXPECT_EQ(t.freely, t.rows == 192 ? d == 128 : !p.options.causal);
     }
     EXPECT_LE(t.shared_bytes, hopper().shared_per_block);
     return t.rows;
@@ -212,7 +212,10 @@ TEST(AttentionSm90Plan, ThreeWarpgroupsWorkOnATileOfBytesWhereThatIsShorter) {
   EXPECT_EQ(rows(4, 4096, 128, plain), 192);
   EXPECT_EQ(rows(16, 1024, 128, plain), 128);  // 6 tiles of 192 for 5.3
   EXPECT_EQ(rows(16, 1024, 128, causal), 192);
-  EXPECT_EQ(rows(1, 16384, 64, causal), 192);
+  EXPECT_EQ(rows(4, 4096, 64, plain), 256);
+  EXPECT_EQ(rows(4, 4096, 64, causal), 256);
+  EXPECT_EQ(rows(32, 512, 64, plain), 256);
+  EXPECT_EQ(rows(1, 300, 64, causal), 128);
   EXPECT_EQ(rows(1, 16384, 256, causal), 128);  // their sums do not fit
   EXPECT_EQ(rows(1, 128, 128, causal), 128);
   EXPECT_EQ(rows(1, 1285, 128, causal), 128);  // 176 tiles of 128 rows on 132 multiprocessors

@@ -34,8 +34,8 @@ constexpr Shape kShapes[] = {
 /// Of e4m3, which is always worked on in pieces. Up to 128 columns S, one P and Σ P·v take 5/8 · block_n +
 /// head_dim_v / 2, of 152 with three warpgroups. A row of turned V has room for 64 or 128 keys.
 constexpr Shape kByteShapes[] = {
-    {64, 64, 128, 2, 128, 128, 96}, {96, 96, 128, 2, 128, 128, 96}, {128, 128, 128, 2, 128, 128, 96},
-    {192, 192, 64, 1, 64, 64, 0},   {256, 256, 64, 1, 64, 64, 0},
+    {64, 64, 128, 2, 128, 128, 96, 64}, {96, 96, 128, 2, 128, 128, 96}, {128, 128, 128, 2, 128, 128, 96},
+    {192, 192, 64, 1, 64, 64, 0},       {256, 256, 64, 1, 64, 64, 0},
 };
 
 /// Of 16 bits over keys and values of e4m3, which become 16 bits on their way.
@@ -90,6 +90,11 @@ struct TileCosts {
 /// 1 × 16384 queries take 199, 342, 629 and 2349 µs with the first and 214, 333, 595 and 2192 with the
 /// second; measured were 189, 340, 642 and 2310, and 201, 332, 601 and 2190.
 constexpr TileCosts kOfBytes{{1.12, 3.1}, {1.134, 4.7}, {}};
+/// Of e4m3 with 64 dimensions, and blocks of 64 keys in the third. By the first 32 × 512 queries of 32 heads
+/// take 186 µs, by the second 4 × 4096 and 1 × 16384 take 965 and 3320, and by the third 32 × 512, 4 × 4096
+/// and 1 × 16384 take 154, 901 and 3470, and 16 × 1024 under a causal mask 162; measured were 185, 965 and
+/// 3320, and 153, 901 and 3290, and 171.
+constexpr TileCosts kOfBytesOf64Dimensions{{1.0, 1.8}, {0.893, 6.1}, {0.8345, 3.5}};
 /// Of 16-bit types with 64 dimensions and blocks of 96 keys. By them 16 × 1024, 4 × 4096 and 1 × 16384
 /// queries of 32 heads take 303, 1067 and 4120 µs with the first and 332, 962 and 3430 with the second, and
 /// under a causal mask 202, 572 and 2052, and 227, 529 and 1762; measured were 301, 1070 and 4120, and 314,
@@ -207,6 +212,11 @@ double mean_keys(const Geometry& g) {
   return sum;
 }
 
+const TileCosts& costs_of(const Geometry& g, const Shape& shape) {
+  if (!has_bytes(g)) return kOf64Dimensions;
+  return shape.head_dim <= 64 ? kOfBytesOf64Dimensions : kOfBytes;
+}
+
 /// What a tile is: its queries, and the keys of a block.
 struct TileShape {
   std::int64_t rows;
@@ -233,24 +243,26 @@ TileShape tile_shape(const Geometry& g, const Shape& shape, const gpu::Facts& fa
   if (shape.block_n_many_rows == 0 || g.paged || g.v_colmajor || g.batch == 0) return few;
   const TileShape many{Layout::kManyRows, shape.block_n_many_rows},
       most{Layout::kMostRows, shape.block_n_most_rows};
-  // Three warpgroups have no registers for softcap, unless they work on bytes.
+  // Three warpgroups have no registers for softcap, unless they work on bytes, and then not for chunks beside
+  // it.
   const bool has_many = g.softcap <= 0 || (has_bytes(g) && g.chunk == 0), has_most = most.keys > 0 && !clears;
   const std::int64_t rows = ceil_div(g.total_q, g.batch) * pack, heads = g.batch * g.heads / pack;
   if (rows <= Layout::kRows) return few;
-  if (has_bytes(g) && g.masked()) {  // where tiles are few, one more block in the longest of them is too many
-    const std::int64_t tiles = heads * ceil_div(rows, Layout::kRows / pack * pack);
-    return has_many && tiles > kFewRounds * facts.multiprocessors ? many : few;
-  }
-  const TileCosts& costs = has_bytes(g) ? kOfBytes : kOf64Dimensions;
+  const TileCosts& costs = costs_of(g, shape);
   TileShape best = few;
   double least = time_of(g, facts, heads, rows, pack, few, costs.of_few_rows);
-  const auto consider = [&](const TileShape& other, const TileCost& cost) {
+  const auto consider = [&](const TileShape& other, const TileCost& cost, bool takes = false) {
     const double time = time_of(g, facts, heads, rows, pack, other, cost);
-    if (time >= least) return;
+    if (time >= least && !takes) return;
     least = time;
     best = other;
   };
-  if (has_many) consider(many, costs.of_many_rows);
+  if (has_bytes(g) && g.masked()) {  // where tiles are few, one more block in the longest of them is too many
+    const std::int64_t tiles = heads * ceil_div(rows, Layout::kRows / pack * pack);
+    if (has_many && tiles > kFewRounds * facts.multiprocessors) consider(many, costs.of_many_rows, true);
+  } else if (has_many) {
+    consider(many, costs.of_many_rows);
+  }
   if (has_most) consider(most, costs.of_most_rows);
   return best;
 }
@@ -347,7 +359,7 @@ std::int64_t packed(const Geometry& g, Choice choice) {
 /// What a block of such a tile takes, in blocks of 128 queries and 128 keys.
 double block_of(const Geometry& g, const Sm90Tiling& t) {
   if (t.rows == Layout::kRows) return 1;
-  const TileCosts& costs = has_bytes(g) ? kOfBytes : kOf64Dimensions;
+  const TileCosts& costs = costs_of(g, *shape_of(g));
   const TileCost& its = t.rows == Layout::kManyRows ? costs.of_many_rows : costs.of_most_rows;
   return its.block / costs.of_few_rows.block;
 }

@@ -76,8 +76,9 @@ struct Work : WayOut {
         end_tile(turn, narrow, rows, begin);
       };
       // A loop that fetches at its head hides from the compiler that stages are the same in the whole warp;
-      // one that does not spills where it has registers for neither.
-      if constexpr (kDim == 192 && kDimV == 192) {
+      // one that does not spills where registers are fewest.
+      constexpr bool kAtHead = kDim == 192 && (kDimV == 192 || kClearsHere || (kSoftcap && !kPieces));
+      if constexpr (kAtHead) {
         while (fetch()) one_tile();
       } else if (fetch()) {
         do one_tile();
