@@ -4,6 +4,7 @@
 #include "lab/ask/reading.hpp"
 #include "lab/findings/source_places.hpp"
 #include "lab/judge/known_op.hpp"
+#include "lab/judge/one_warp.hpp"
 #include "lab/judge/replay.hpp"
 #include "lab/judge/unset_locals.hpp"
 #include "lab/text/lower_case.hpp"
@@ -128,7 +129,8 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
     const Recording own = calls_of(*request.recording, function);
     replay(candidate, *entry,
            {own, request.rtol, request.atol, request.settings, request.wide, request.narrow_warps,
-            named_sizes(request.texts), request.with_locals, line_of_unset_sum(request.source)},
+            named_sizes(request.texts), request.with_locals, line_of_unset_sum(request.source),
+            works_together(request.source)},
            diagnosis);
     if (functions.size() > 1 && !diagnosis.error.empty()) {
       why = fmt::format("{}: {}", function, diagnosis.error);

@@ -182,6 +182,34 @@ Finding ratio_of(const Wrong& w) {
       "multiply or divide each row by the same number as the original: a sum, a norm or a scale of the row");
 }
 
+/// Each row in stretches as long as a block has threads, each of them the reference's times a factor of its
+/// own: the block reduces what it has itself.
+Finding stretches_of(const Wrong& w) {
+  if (!is_float(w.c.want.dtype) || w.c.want.rank < 1) return {};
+  const auto width = static_cast<std::size_t>(w.c.want.size(-1));
+  for (const std::size_t length : {1024u, 512u, 256u, 128u, 64u, 32u}) {
+    if (width <= length) continue;
+    double least = INFINITY, most = -INFINITY;
+    bool all = true;
+    for (std::size_t row = 0; row + width <= w.want.size() && all; row += width)
+      for (std::size_t at = 0; at < width && all; at += length) {
+        double ratio = 0;
+        all = constant_ratio(w, row + at, std::min(length, width - at), ratio);
+        least = std::min(least, ratio);
+        most = std::max(most, ratio);
+      }
+    if (!all || most - least < 1e-2 * std::fabs(most)) continue;
+    return named(
+        Code::other_reduction, w,
+        fmt::format("is, in each {} elements of a row of {}, the reference times a factor of their own, "
+                    "from {:.4g} to {:.4g}: what is reduced is that part of the row alone",
+                    length, width, least, most),
+        "reduce the whole row: what one block reduces has to be put together with the others' before "
+        "it is used");
+  }
+  return {};
+}
+
 /// The reference rounded to a narrower type.
 Finding narrowed(const Wrong& w) {
   for (const DType narrow : {DType::f16, DType::bf16}) {
@@ -293,8 +321,8 @@ Finding pattern_of(const Compared& c) {
   for (std::size_t i = 0; i < w.want.size(); ++i)
     if (!is_close(w.want[i], c.got[i], w.bounds[i])) w.at.push_back(i);
   if (w.at.empty()) return {};
-  for (const auto& look : {axes_of, split_of, shifted, tail_of, kept, ratio_of, narrowed, stepped, not_finite,
-                           rounded_on_the_way})
+  for (const auto& look : {axes_of, split_of, shifted, tail_of, kept, ratio_of, stretches_of, narrowed,
+                           stepped, not_finite, rounded_on_the_way})
     if (Finding finding = look(w); finding.code != Code::none) return finding;
   Finding finding =
       named(Code::unexplained, w, where_and_how_much(w), "compare the formula with the reference's");

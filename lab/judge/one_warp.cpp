@@ -1,0 +1,74 @@
+#include "lab/judge/one_warp.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace isomer::lab {
+namespace {
+
+Finding parts_of_a_block(std::string seen) {
+  Finding finding;
+  finding.code = Code::other_reduction;
+  finding.evidence = fmt::format(
+      "{} where no block has more threads than one warp: what the warps of a block reduce is not put "
+      "together "
+      "as it should be, or the result does not reach all of them",
+      seen);
+  finding.fix =
+      "let each warp store its part in shared memory, reduce the parts behind a barrier, and let all threads "
+      "read the result from shared memory behind another one";
+  return finding;
+}
+
+bool seen_by_threads(const Answer& answer) {
+  return std::any_of(answer.seen.begin(), answer.seen.end(), [](const Seen& each) {
+    return each.kind == "race" || each.kind == "missing-barrier" || each.kind.starts_with("out-of-bounds");
+  });
+}
+
+}  // namespace
+
+bool works_together(const std::string& source) {
+  return source.find("__shared__") != std::string::npos &&
+         (source.find("__shfl") != std::string::npos || source.find("__syncthreads") != std::string::npos);
+}
+
+Finding of_one_warp(const Candidate& candidate, const Called& called, Questions& questions,
+                    Numbers& numbers) {
+  if (std::any_of(numbers.answers.begin(), numbers.answers.end(), seen_by_threads)) return {};
+  Questions narrow = questions;
+  narrow.settings.most_threads = static_cast<std::uint32_t>(questions.settings.lanes);
+  narrow.before = &numbers;
+  Numbers others = explain_numbers(candidate, called.form, *called.port, narrow);
+  const Explanation &own = numbers.explanation, &other = others.explanation;
+  // A kernel that needs its threads is wrong in other places then.
+  if (!other.explains && !(4 * other.left.wrong < own.left.wrong)) return {};
+  if (other.plain.wrong >= own.plain.wrong) return {};
+  Finding finding = parts_of_a_block(fmt::format("{} of {} elements are wrong, and {}", own.plain.wrong,
+                                                 own.plain.elements, other.plain.wrong));
+  numbers = std::move(others);
+  questions.settings = narrow.settings;
+  return finding;
+}
+
+Finding of_one_warp(Approach& approach, const std::vector<Replayed>& calls,
+                    std::vector<CallOutcome>& outcomes) {
+  const auto right = [](const CallOutcome& each) { return each.right(); };
+  const auto before = std::count_if(outcomes.begin(), outcomes.end(), right);
+  Approach narrow = approach;
+  narrow.settings.most_threads = static_cast<std::uint32_t>(approach.settings.lanes);
+  std::vector<CallOutcome> others;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (!outcomes[i].answer.ok() || seen_by_threads(outcomes[i].answer)) return {};
+    others.push_back(replay_once(narrow, calls[i]));
+    if (!others.back().right()) return {};
+  }
+  Finding finding =
+      parts_of_a_block(fmt::format("{} of {} calls are right, and all of them", before, calls.size()));
+  approach = std::move(narrow);
+  outcomes = std::move(others);
+  return finding;
+}
+
+}  // namespace isomer::lab
