@@ -16,8 +16,8 @@
 #include "lab/findings/source_places.hpp"
 #include "lab/findings/variation_codes.hpp"
 #include "lab/judge/accusation.hpp"
+#include "lab/judge/fewer_warps.hpp"
 #include "lab/judge/other_kernels.hpp"
-#include "lab/judge/one_warp.hpp"
 #include "lab/judge/other_lanes.hpp"
 #include "lab/judge/unset_locals.hpp"
 
@@ -201,7 +201,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   }
   if (other == nullptr && set == nullptr && !numbers.explanation.explains && !numbers.raced &&
       works_together(request.source))
-    if (Finding finding = of_one_warp(candidate, called, questions, numbers); finding.code != Code::none) {
+    if (Finding finding = of_fewer_warps(candidate, called, questions, numbers); finding.code != Code::none) {
       finding.location = called.form.entry->place;
       diagnosis.findings.push_back(std::move(finding));
     }

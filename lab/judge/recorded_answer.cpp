@@ -178,8 +178,11 @@ void numbers_of_answer(const Answered& answered, int vague, Diagnosis& diagnosis
           return each.argument == output.name && each.code != Code::dtype_refused;
         }))
       continue;
+    // What is not added because its argument is not looked at.
+    if (finding.code == Code::missing_term && found(Code::ignores_argument)) continue;
     // Results are made of one another: what has a cause in one is not told without a name of the next.
     if (finding.code == Code::unexplained && has_a_cause(diagnosis.findings)) {
+      if (replayed.outputs.size() == 1) continue;
       const std::string note = fmt::format(
           "{} is also wrong, in {} of {} elements, and may be so for the same reason: it is judged when that "
           "is "

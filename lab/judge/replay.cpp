@@ -11,7 +11,7 @@
 #include "lab/evidence/recorded/probes/probes.hpp"
 #include "lab/findings/conventions.hpp"
 #include "lab/judge/accusation.hpp"
-#include "lab/judge/one_warp.hpp"
+#include "lab/judge/fewer_warps.hpp"
 #include "lab/judge/recorded_calls.hpp"
 #include "lab/judge/recorded_groups.hpp"
 #include "lab/judge/unset_locals.hpp"
@@ -163,7 +163,7 @@ class Replay {
                                                  [](const CallOutcome& o) { return o.right(); });
       for (Finding& finding : found) add_once(diagnosis_.findings, std::move(finding));
       if (found.empty() && request_.shares)
-        if (Finding finding = of_one_warp(approach_, calls, outcomes_); finding.code != Code::none) {
+        if (Finding finding = of_fewer_warps(approach_, calls, outcomes_); finding.code != Code::none) {
           explained_ = true;
           add_once(diagnosis_.findings, std::move(finding));
         }

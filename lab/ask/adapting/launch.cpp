@@ -213,9 +213,12 @@ void find_launch(const Candidate& candidate, const CallRequest& request, Called&
     best = now;
     called.form = std::move(form);
     called.trial = std::move(trial);
-    own_fault =
-        share() >= 0.9 && best < share() + kFull && strays_whatever_the_grid(candidate, request, called);
+    // Threads that store the same may be more than the kernel is made for: others are tried first.
+    own_fault = share() >= 0.9 && best < share() + kFull && strays(called.trial) &&
+                strays_whatever_the_grid(candidate, request, called);
   }
+  if (!own_fault && called.trial.ok() && share() >= 0.9 && best < share() + kFull)
+    own_fault = strays_whatever_the_grid(candidate, request, called);
   // Every element written and nothing touched that is not the kernel's own: then its numbers can be judged.
   // The first guess does as well as any where it is wrong in its numbers alone.
   if (before.trial.ok() && guessed >= best && guessed >= share_right(*called.given, before.trial) + kFull) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <optional>
+#include <string_view>
 
 namespace isomer::lab {
 namespace {
@@ -17,7 +18,8 @@ using What = Passing::What;
 struct Step {
   bool used = false;  ///< the kernel reads that axis
   std::int64_t per = 1;
-  int of_block = -1;  ///< 0 to 2: the block's size along that axis
+  int of_block = -1;     ///< 0 to 2: the block's size along that axis
+  bool threads = false;  ///< a thread for each index within a step
   bool said() const { return per > 1 || of_block >= 0; }
 };
 
@@ -34,6 +36,10 @@ std::optional<std::int64_t> number_of(const std::string& text, const std::string
 }
 
 std::array<Step, 3> steps_of(const std::string& text, const std::string& body) {
+  std::string thread = "threadIdx\\s*\\.\\s*x\\b";
+  if (const std::optional<Match> named = Pattern("\\b(\\w+)\\s*=\\s*" + thread + "\\s*[;,]").find(body))
+    thread = "(?:" + thread + "|" + literally((*named)[1]) + "\\b)";
+  const Pattern one_to_each("^\\s*\\)?\\s*\\+\\s*(?:\\(\\s*\\w+\\s*\\)\\s*)?" + thread);
   std::array<Step, 3> steps;
   for (int axis = 0; axis < 3; ++axis) {
     Step& step = steps[static_cast<std::size_t>(axis)];
@@ -54,6 +60,7 @@ std::array<Step, 3> steps_of(const std::string& text, const std::string& body) {
         } else if (const std::optional<std::int64_t> number = number_of(text, word);
                    number && *number > 1 && *number <= 1024 && step.per == 1) {
           step.per = *number;
+          step.threads = one_to_each.found_in(std::string_view(body).substr(match.end()));
         }
       }
   }
@@ -97,6 +104,8 @@ std::vector<std::array<std::int64_t, 2>> blocks_of(const std::array<Step, 3>& st
         std::find(list.begin(), list.end(), std::array{threads, std::int64_t{1}}) == list.end())
       list.push_back({threads, 1});
   };
+  for (const Step& step : steps)
+    if (step.threads) return {{step.per, 1}};
   // A thread for each of a tile's rows, or a warp.
   for (const Step& step : steps)
     if (step.per >= 16) add(step.per);

@@ -59,6 +59,7 @@ constexpr Factor kFactors[] = {
     {"1/{}²", [](double x) { return 1 / (x * x); }},
     {"the root of {}", [](double x) { return std::sqrt(x); }},
     {"1/root of {}", [](double x) { return 1 / std::sqrt(x); }},
+    {"ln({})", [](double x) { return std::log(x); }},
 };
 constexpr std::size_t kFactorCount = std::size(kFactors);
 
@@ -66,6 +67,7 @@ constexpr std::size_t kFactorCount = std::size(kFactors);
 struct Column {
   std::string said;
   Elements elements;
+  bool made = false;  ///< of two others: taken as it is
 };
 
 /// The answer, or one half of each of its rows.
@@ -100,12 +102,14 @@ std::vector<Column> columns_of(const Replayed& replayed, const Part& part) {
   const auto add = [&](std::string said, const auto& index) {
     Column column{std::move(said), Elements(count)};
     for (std::size_t i = 0; i < count; ++i) column.elements[i] = index(i);
-    if (list.size() < kMost) list.push_back(std::move(column));
+    // What is the same everywhere, as memory that is only written, makes no function.
+    const bool varies = std::any_of(column.elements.begin(), column.elements.end(),
+                                    [&](double each) { return each != column.elements.front(); });
+    if (varies && list.size() < kMost) list.push_back(std::move(column));
   };
   for (std::size_t r = 0; r < replayed.call->before.size(); ++r) {
-    const Value& value = replayed.values[r];
-    if (replayed.roles[r].output || !value.is_tensor() || !is_float(value.tensor.dtype) ||
-        value.tensor.rank == 0 || value.tensor.empty())
+    const Value& value = replayed.call->before[r];
+    if (!value.is_tensor() || !is_float(value.tensor.dtype) || value.tensor.rank == 0 || value.tensor.empty())
       continue;
     const std::string& name = replayed.roles[r].name;
     const Elements all = oracle::elements(value.tensor);
@@ -123,6 +127,30 @@ std::vector<Column> columns_of(const Replayed& replayed, const Part& part) {
     }
   }
   return list;
+}
+
+/// What two inputs that lie element by element make together.
+void add_pairs(std::vector<Column>& list, std::size_t count) {
+  constexpr std::size_t kMost = 4;
+  const std::size_t single = std::min(list.size(), kMost);
+  struct Pair {
+    const char* said;
+    double (*of)(double, double);
+  };
+  constexpr Pair kPairs[] = {{"({} − {})", [](double a, double b) { return a - b; }},
+                             {"({} + {})", [](double a, double b) { return a + b; }},
+                             {"ln({} / {})", [](double a, double b) { return std::log(a / b); }}};
+  for (std::size_t a = 0; a < single; ++a)
+    for (std::size_t b = a + 1; b < single; ++b)
+      for (const Pair& pair : kPairs) {
+        Column column{fmt::format(fmt::runtime(pair.said), list[a].said, list[b].said), Elements(count),
+                      true};
+        for (std::size_t i = 0; i < count; ++i)
+          column.elements[i] = pair.of(list[a].elements[i], list[b].elements[i]);
+        if (std::all_of(column.elements.begin(), column.elements.end(),
+                        [](double each) { return std::isfinite(each); }))
+          list.push_back(std::move(column));
+      }
 }
 
 /// One product: which factor of each column, or none, and the number that stands before it.
@@ -148,7 +176,7 @@ class Fit {
       samples_.push_back(order[i]);
     values_.resize(columns.size());
     for (std::size_t c = 0; c < columns.size(); ++c)
-      for (std::size_t f = 0; f < kFactorCount; ++f)
+      for (std::size_t f = 0; f < (columns[c].made ? 1 : kFactorCount); ++f)
         for (const std::size_t i : samples_) values_[c][f].push_back(kFactors[f].of(columns[c].elements[i]));
   }
 
@@ -176,7 +204,7 @@ class Fit {
     if (columns_.size() - column < left) return;
     extend(product, column + 1, left, so_far);
     Elements next(so_far.size());
-    for (std::size_t f = 0; f < kFactorCount; ++f) {
+    for (std::size_t f = 0; f < (columns_[column].made ? 1 : kFactorCount); ++f) {
       product.factors[column] = static_cast<int>(f);
       for (std::size_t i = 0; i < next.size(); ++i) next[i] = so_far[i] * values_[column][f][i];
       extend(product, column + 1, left - 1, next);
@@ -231,6 +259,15 @@ std::string in_words(const Product& product, const std::vector<Column>& columns)
   return said;
 }
 
+/// Numbers that formulas have before their products: others are made of the data.
+bool is_of_a_formula(double number) {
+  constexpr double kNumbers[] = {1, 2, 3, 4, 6, 1.702, std::numbers::log2e, std::numbers::pi};
+  const double size = std::fabs(number);
+  return std::any_of(std::begin(kNumbers), std::end(kNumbers), [&](double each) {
+    return std::fabs(size / each - 1) < 2e-3 || std::fabs(size * each - 1) < 2e-3;
+  });
+}
+
 /// Enough elements, and enough of them larger than what they may be off by.
 bool tell_something(const Elements& numbers, const Elements& slack) {
   constexpr std::size_t kFewest = 16;
@@ -249,10 +286,13 @@ Finding other_product(const std::vector<Column>& columns, const Elements& want, 
   if (own.empty()) return {};
   const std::vector<Product> original = Fit(columns, want, slack).all();
   if (original.empty()) return {};
+  // One number more or less is a ratio, and told as that where it is one.
+  if (own.front().factors == original.front().factors || !is_of_a_formula(own.front().number) ||
+      !is_of_a_formula(original.front().number))
+    return {};
   const std::string is = in_words(own.front(), columns), was = in_words(original.front(), columns);
-  if (is == was) return {};
   Finding finding;
-  finding.code = own.front().factors == original.front().factors ? Code::missing_scale : Code::approximation;
+  finding.code = Code::approximation;
   finding.evidence = fmt::format("is {}; the original is {} ({} elements)", is, was, want.size());
   finding.fix = fmt::format("compute {}", was);
   return finding;
@@ -305,15 +345,17 @@ Finding product_of_inputs(const Replayed& replayed, std::size_t output, const st
       wrong = wrong || !is_close(right[i], got[i], bounds[i]);
     }
     if (!wrong) continue;
-    const std::vector<Column> columns = columns_of(replayed, part);
+    std::vector<Column> columns = columns_of(replayed, part);
     if (columns.empty()) continue;
+    add_pairs(columns, part.at.size());
     Finding finding = other_product(columns, wanted, given, slack);
     if (finding.code == Code::none) finding = other_term(columns, wanted, given, slack);
     if (finding.code == Code::none) continue;
     finding.argument = replayed.outputs[output].name;
     if (!part.said.empty()) finding.evidence = part.said + " " + finding.evidence;
     if (std::any_of(columns.begin(), columns.end(), [&](const Column& each) {
-          return each.said.back() == ')' && finding.evidence.find(each.said) != std::string::npos;
+          return (each.said.starts_with("first(") || each.said.starts_with("second(")) &&
+                 finding.evidence.find(each.said) != std::string::npos;
         }))
       finding.evidence += "; first and second are the halves of each row";
     return finding;
