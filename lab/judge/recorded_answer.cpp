@@ -151,6 +151,11 @@ void numbers_of_answer(const Answered& answered, int vague, Diagnosis& diagnosis
           rows.code != Code::none)
         finding = std::move(rows);
     if (finding.code == Code::none) continue;
+    // What another call says of this output exactly is not said again by what this one looks like.
+    const bool told =
+        std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                    [&](const Finding& each) { return each.argument == output.name && has_a_cause({each}); });
+    if (finding.strength == Strength::nearest && told) continue;
     if (finding.strength == Strength::nearest && is_float(output.want.dtype))
       if (Finding better = pattern_of_inputs(approach, replayed, outcome, t); better.code != Code::none)
         finding = std::move(better);

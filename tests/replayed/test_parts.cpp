@@ -133,6 +133,57 @@ void added(Recording& recording) {
   }
 }
 
+void running_sums(Recording& recording) {
+  for (const std::int64_t columns : {1, 20, 33})
+    record(recording, "running_sums", {drawn("x", {6, columns}), drawn("y", {6, columns})},
+           [columns](std::vector<Value>& v) {
+             for (std::int64_t r = 0; r < 6; ++r) {
+               double sum = 0;
+               for (std::int64_t c = 0; c < columns; ++c)
+                 f32(v[1])[r * columns + c] = static_cast<float>(sum += f32(v[0])[r * columns + c]);
+             }
+           });
+}
+
+void divergence(Recording& recording) {
+  for (const std::int64_t n : {60, 90}) {
+    Value x = drawn("x", {n}), y = drawn("y", {n});
+    for (std::int64_t i = 0; i < n; ++i)
+      f32(x)[i] = std::fabs(f32(x)[i]) + 0.05F, f32(y)[i] = std::fabs(f32(y)[i]) + 0.05F;
+    record(recording, "divergence", {x, y, zeros("out", {n})}, [n](std::vector<Value>& v) {
+      for (std::int64_t i = 0; i < n; ++i)
+        f32(v[2])[i] = static_cast<float>(f32(v[0])[i] * std::log(double(f32(v[0])[i]) / f32(v[1])[i]));
+    });
+  }
+}
+
+void normed_rows(Recording& recording) {
+  for (const std::int64_t columns : {20, 33})
+    record(recording, "normed_rows", {drawn("x", {6, columns}), zeros("y", {6, columns})},
+           [columns](std::vector<Value>& v) {
+             for (std::int64_t r = 0; r < 6; ++r) {
+               double sum = 0;
+               for (std::int64_t c = 0; c < columns; ++c) sum += std::pow(f32(v[0])[r * columns + c], 2);
+               for (std::int64_t c = 0; c < columns; ++c)
+                 f32(v[1])[r * columns + c] =
+                     static_cast<float>(f32(v[0])[r * columns + c] / std::sqrt(sum / double(columns) + 1e-5));
+             }
+           });
+}
+
+void turned(Recording& recording) {
+  for (const std::int64_t half : {16, 24})
+    record(recording, "turned", {drawn("x", {6, 2 * half}), drawn("cosine", {half}), drawn("sine", {half})},
+           [half](std::vector<Value>& v) {
+             for (std::int64_t i = 0; i < 6 * half; ++i) {
+               float* row = f32(v[0]) + i / half * 2 * half + i % half;
+               const double a = row[0], b = row[half], co = f32(v[1])[i % half], si = f32(v[2])[i % half];
+               row[0] = static_cast<float>(a * co - b * si);
+               row[half] = static_cast<float>(b * co + a * si);
+             }
+           });
+}
+
 struct Port {
   const char* entry;
   void (*label)(Recording&);
@@ -187,6 +238,16 @@ INSTANTIATE_TEST_SUITE_P(
         Port{"quantized", quantized, {}},
         Port{"quantized_by_the_largest", quantized, {Code::missing_absolute}, "no negative"},
         Port{"bent", bent, {}}, Port{"bent_otherwise", bent, {Code::approximation}, "tanh(x)"},
+        Port{"running_sums", running_sums, {}},
+        Port{
+            "running_sums_in_parts", running_sums, {Code::missing_term}, "begins anew at the indices [8, 16"},
+        Port{"running_sums_without_own", running_sums, {Code::off_by_one}, "one place later"},
+        Port{"divergence", divergence, {}},
+        Port{"divergence_to_base_2", divergence, {Code::log_base}, "log2(e)"},
+        Port{"normed_rows", normed_rows, {}},
+        Port{"normed_rows_beside_the_root", normed_rows, {Code::epsilon}, "is added to the root"},
+        Port{"turned", turned, {}},
+        Port{"turned_by_the_result", turned, {Code::missing_term}, "the other half of the answer"},
         Port{"added", added, {}}, Port{"added_elsewhere", added, {Code::inverted_condition}, "mask"}),
     [](const auto& info) { return std::string(info.param.entry); });
 

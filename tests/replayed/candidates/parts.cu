@@ -126,3 +126,70 @@ extern "C" void added(float* sum, const float* x, const int* mask, int n) {
 extern "C" void added_elsewhere(float* sum, const float* x, const int* mask, int n) {
   added_where<<<(n + 63) / 64, 64>>>(sum, x, mask, n, true);
 }
+
+/// Running sums of each row, which may begin anew behind each `part` elements.
+__global__ void running(const float* x, float* y, int columns, int part) {
+  float sum = 0;
+  for (int c = 0; c < columns; ++c) {
+    if (c % part == 0) sum = 0;
+    sum += x[blockIdx.x * columns + c];
+    y[blockIdx.x * columns + c] = sum;
+  }
+}
+extern "C" void running_sums(const float* x, float* y, int rows, int columns) {
+  running<<<rows, 1>>>(x, y, columns, 1 << 30);
+}
+extern "C" void running_sums_in_parts(const float* x, float* y, int rows, int columns) {
+  running<<<rows, 1>>>(x, y, columns, 8);
+}
+__global__ void running_before(const float* x, float* y, int columns) {
+  float sum = 0;
+  for (int c = 0; c < columns; ++c) {
+    y[blockIdx.x * columns + c] = sum;
+    sum += x[blockIdx.x * columns + c];
+  }
+}
+extern "C" void running_sums_without_own(const float* x, float* y, int rows, int columns) {
+  running_before<<<rows, 1>>>(x, y, columns);
+}
+
+/// Pairs of a row's halves turned in place, the second by the first as it was, or as it is by then.
+__global__ void turn(float* x, const float* cosine, const float* sine, int half, bool late) {
+  float* row = x + blockIdx.x * 2 * half;
+  const int c = threadIdx.x;
+  const float a = row[c], b = row[half + c];
+  row[c] = a * cosine[c] - b * sine[c];
+  row[half + c] = b * cosine[c] + (late ? row[c] : a) * sine[c];
+}
+extern "C" void turned(float* x, const float* cosine, const float* sine, int rows, int half) {
+  turn<<<rows, half>>>(x, cosine, sine, half, false);
+}
+extern "C" void turned_by_the_result(float* x, const float* cosine, const float* sine, int rows, int half) {
+  turn<<<rows, half>>>(x, cosine, sine, half, true);
+}
+
+/// x ln(x / y), or with logarithms of base 2.
+__global__ void divergence_of(const float* x, const float* y, float* out, int n, bool base_2) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = x[i] * (base_2 ? log2f(x[i] / y[i]) : logf(x[i] / y[i]));
+}
+extern "C" void divergence(const float* x, const float* y, float* out, int n) {
+  divergence_of<<<(n + 63) / 64, 64>>>(x, y, out, n, false);
+}
+extern "C" void divergence_to_base_2(const float* x, const float* y, float* out, int n) {
+  divergence_of<<<(n + 63) / 64, 64>>>(x, y, out, n, true);
+}
+
+/// Rows by their norm, with a number inside the root, or another one beside it.
+__global__ void normed(const float* x, float* y, int columns, float inside, float beside) {
+  float sum = 0;
+  for (int c = 0; c < columns; ++c) sum += x[blockIdx.x * columns + c] * x[blockIdx.x * columns + c];
+  const float by = sqrtf(sum / columns + inside) + beside;
+  for (int c = 0; c < columns; ++c) y[blockIdx.x * columns + c] = x[blockIdx.x * columns + c] / by;
+}
+extern "C" void normed_rows(const float* x, float* y, int rows, int columns) {
+  normed<<<rows, 1>>>(x, y, columns, 1e-5f, 0);
+}
+extern "C" void normed_rows_beside_the_root(const float* x, float* y, int rows, int columns) {
+  normed<<<rows, 1>>>(x, y, columns, 0, 2e-3f);
+}

@@ -95,8 +95,9 @@ std::vector<Part> parts_of(const Tensor& want) {
 
 /// Inputs of the part's size, halves of rows that are twice as wide, and vectors with an element for each
 /// column or each row.
-std::vector<Column> columns_of(const Replayed& replayed, const Part& part) {
-  constexpr std::size_t kMost = 7;
+std::vector<Column> columns_of(const Replayed& replayed, const Part& part, const Part* other,
+                               const Elements& got) {
+  constexpr std::size_t kMost = 8;
   std::vector<Column> list;
   const std::size_t count = part.at.size(), rows = count / part.width;
   const auto add = [&](std::string said, const auto& index) {
@@ -107,6 +108,8 @@ std::vector<Column> columns_of(const Replayed& replayed, const Part& part) {
                                     [&](double each) { return each != column.elements.front(); });
     if (varies && list.size() < kMost) list.push_back(std::move(column));
   };
+  // An answer in place of what it is made of: the other half may have been read too late.
+  if (other != nullptr) add("the other half of the answer", [&](std::size_t i) { return got[other->at[i]]; });
   for (std::size_t r = 0; r < replayed.call->before.size(); ++r) {
     const Value& value = replayed.call->before[r];
     if (!value.is_tensor() || !is_float(value.tensor.dtype) || value.tensor.rank == 0 || value.tensor.empty())
@@ -120,8 +123,9 @@ std::vector<Column> columns_of(const Replayed& replayed, const Part& part) {
       for (const std::size_t half : {0u, 1u})
         add(fmt::format("{}({})", half == 0 ? "first" : "second", name),
             [&](std::size_t i) { return all[i / part.width * width + half * part.width + i % part.width]; });
-    } else if (all.size() == part.width && part.width > 1) {
-      add(name, [&](std::size_t i) { return all[i % part.width]; });
+    } else if (count % all.size() == 0 && all.size() % part.width == 0 && part.width > 1) {
+      // Of a row, or of as many rows as the answer's go through in turn.
+      add(name, [&](std::size_t i) { return all[i % all.size()]; });
     } else if (all.size() == rows && rows > 1) {
       add(name, [&](std::size_t i) { return all[i / part.width]; });
     }
@@ -197,26 +201,30 @@ class Fit {
   static constexpr std::size_t kSamples = 48;
 
   void extend(Product& product, std::size_t column, std::size_t left, const Elements& so_far) {
-    if (left == 0) {
-      if (fits_samples(product, so_far) && fits_all(product)) found_.push_back(product);
-      return;
+    for (; column + left <= columns_.size(); ++column) {
+      for (std::size_t f = 0; f < (columns_[column].made ? 1 : kFactorCount); ++f) {
+        product.factors[column] = static_cast<int>(f);
+        const Elements& values = values_[column][f];
+        if (left == 1) {
+          if (fits_samples(product, so_far, values) && fits_all(product)) found_.push_back(product);
+          continue;
+        }
+        Elements next(so_far.size());
+        for (std::size_t i = 0; i < next.size(); ++i) next[i] = so_far[i] * values[i];
+        extend(product, column + 1, left - 1, next);
+      }
+      product.factors[column] = -1;
     }
-    if (columns_.size() - column < left) return;
-    extend(product, column + 1, left, so_far);
-    Elements next(so_far.size());
-    for (std::size_t f = 0; f < (columns_[column].made ? 1 : kFactorCount); ++f) {
-      product.factors[column] = static_cast<int>(f);
-      for (std::size_t i = 0; i < next.size(); ++i) next[i] = so_far[i] * values_[column][f][i];
-      extend(product, column + 1, left - 1, next);
-    }
-    product.factors[column] = -1;
   }
 
-  bool fits_samples(Product& product, const Elements& value) const {
-    if (!(std::fabs(value[0]) > 0) || !std::isfinite(value[0])) return false;
-    product.number = numbers_[samples_[0]] / value[0];
+  /// As far as the first sample that does not fit: nearly all products end there.
+  bool fits_samples(Product& product, const Elements& so_far, const Elements& values) const {
+    const double first = so_far[0] * values[0];
+    if (!(std::fabs(first) > 0) || !std::isfinite(first)) return false;
+    product.number = numbers_[samples_[0]] / first;
     for (std::size_t i = 0; i < samples_.size(); ++i)
-      if (!(std::fabs(numbers_[samples_[i]] - product.number * value[i]) <= 2 * slack_[samples_[i]]))
+      if (!(std::fabs(numbers_[samples_[i]] - product.number * so_far[i] * values[i]) <=
+            2 * slack_[samples_[i]]))
         return false;
     return true;
   }
@@ -335,7 +343,8 @@ Finding product_of_inputs(const Replayed& replayed, std::size_t output, const st
   const Tensor& want = replayed.outputs[output].want;
   const Elements right = oracle::elements(want);
   if (!is_float(want.dtype) || got.size() != right.size() || right.size() > kMostElements) return {};
-  for (const Part& part : parts_of(want)) {
+  const std::vector<Part> parts = parts_of(want);
+  for (const Part& part : parts) {
     Elements wanted, given, slack;
     bool wrong = false;
     for (const std::size_t i : part.at) {
@@ -345,7 +354,8 @@ Finding product_of_inputs(const Replayed& replayed, std::size_t output, const st
       wrong = wrong || !is_close(right[i], got[i], bounds[i]);
     }
     if (!wrong) continue;
-    std::vector<Column> columns = columns_of(replayed, part);
+    const Part* other = &part == parts.data() ? nullptr : &part == parts.data() + 1 ? &parts[2] : &parts[1];
+    std::vector<Column> columns = columns_of(replayed, part, other, got);
     if (columns.empty()) continue;
     add_pairs(columns, part.at.size());
     Finding finding = other_product(columns, wanted, given, slack);
