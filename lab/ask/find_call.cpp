@@ -90,16 +90,19 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
       if (entry.name.ends_with("::" + request.entry)) consider(entry, 0);
   if (best.port != nullptr) return best;
   bool launched = false;  // by a function of its own file that callers can reach
+  bool behind = false;    // the kernels: functions that launch none of them
   for (const Entry& entry : entries) {
     if (!can_be_the_entry(candidate, entry)) continue;
     if (entry.form == Entry::Form::kernel && launched && wanted.empty()) break;
-    launched = launched || entry.form == Entry::Form::function;
+    behind = behind || entry.form == Entry::Form::kernel;
+    launched = launched || (entry.form == Entry::Form::function && !behind);
     const bool known = std::any_of(request.ports.begin(), request.ports.end(),
                                    [&](const Port* port) { return is_name_of(*port, entry.name); });
     // Host functions before kernels: they know their own launch.
     const double form = entry.form == Entry::Form::extension  ? 20
-                        : entry.form == Entry::Form::function ? 10
-                                                              : 0;
+                        : entry.form != Entry::Form::function ? 0
+                        : behind && !known                    ? -2
+                                                              : 10;
     const bool alike = std::any_of(request.ports.begin(), request.ports.end(), [&](const Port* port) {
       return std::any_of(port->functions.begin(), port->functions.end(),
                          [&](const std::string& name) { return holds_name(entry.name, name); });

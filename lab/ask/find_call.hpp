@@ -16,6 +16,7 @@ struct CallRequest {
   std::vector<const Port*> ports;  ///< of the op: its originals
   std::string entry;               ///< asked for by name; empty: found out
   std::string function;            ///< that a recording or a label calls; empty: unknown
+  std::string source;              ///< of the candidate, where it is known
   /// Recorded calls, by role of a port, with the port that they fit; what callers really pass.
   std::vector<std::shared_ptr<const Given>> recorded;
   const Port* recorded_port = nullptr;

@@ -86,6 +86,7 @@ struct CallSettings {
   /// ones return is held meanwhile: who writes it in a later one is seen ("stale-state").
   int repeats = 1;
   bool kernels_idle = false;  ///< no thread of what is launched runs: what is left is computed by the host
+  std::uint32_t most_threads = 0;  ///< of a block along x alone, whatever a launch asks for; 0: as it asks
   // On a real device:
   bool fresh = false;  ///< in a process that no call was made in
   int measured = 0;    ///< that many more calls after the answer, timed and compared

@@ -3,6 +3,7 @@
 #include "lab/ask/find_call.hpp"
 #include "lab/ask/reading.hpp"
 #include "lab/findings/source_places.hpp"
+#include "lab/judge/fewer_warps.hpp"
 #include "lab/judge/known_op.hpp"
 #include "lab/judge/replay.hpp"
 #include "lab/judge/unset_locals.hpp"
@@ -128,7 +129,8 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
     const Recording own = calls_of(*request.recording, function);
     replay(candidate, *entry,
            {own, request.rtol, request.atol, request.settings, request.wide, request.narrow_warps,
-            named_sizes(request.texts), request.with_locals, line_of_unset_sum(request.source)},
+            named_sizes(request.texts), request.with_locals, line_of_unset_sum(request.source),
+            works_together(request.source)},
            diagnosis);
     if (functions.size() > 1 && !diagnosis.error.empty()) {
       why = fmt::format("{}: {}", function, diagnosis.error);

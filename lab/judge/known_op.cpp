@@ -16,6 +16,7 @@
 #include "lab/findings/source_places.hpp"
 #include "lab/findings/variation_codes.hpp"
 #include "lab/judge/accusation.hpp"
+#include "lab/judge/fewer_warps.hpp"
 #include "lab/judge/other_kernels.hpp"
 #include "lab/judge/other_lanes.hpp"
 #include "lab/judge/unset_locals.hpp"
@@ -198,6 +199,12 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     of_locals.location = {called.form.entry->place.file, line_of_unset_sum(request.source)};
     diagnosis.findings.push_back(std::move(of_locals));
   }
+  if (other == nullptr && set == nullptr && !numbers.explanation.explains && !numbers.raced &&
+      works_together(request.source))
+    if (Finding finding = of_fewer_warps(candidate, called, questions, numbers); finding.code != Code::none) {
+      finding.location = called.form.entry->place;
+      diagnosis.findings.push_back(std::move(finding));
+    }
   const Candidate* asked = other != nullptr ? other.get() : set != nullptr ? set.get() : &candidate;
   diagnosis.calls += static_cast<int>(numbers.evidence.size());
   diagnosis.notes.insert(diagnosis.notes.end(), numbers.large.begin(), numbers.large.end());
@@ -311,6 +318,7 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
   call.function = request.function;
   call.settings = request.settings;
   call.stranger = request.stranger;
+  call.source = request.source;
   if (call.function.empty() && request.recording != nullptr && !request.recording->calls.empty())
     call.function = request.recording->calls.front().function;
   if (request.recording != nullptr) take_recording(candidate, *request.recording, call, diagnosis.notes);

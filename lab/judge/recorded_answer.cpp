@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace isomer::lab {
 namespace {
@@ -16,6 +17,35 @@ using What = Passing::What;
 bool casts(const Approach& approach) {
   return std::any_of(approach.form.passings.begin(), approach.form.passings.end(),
                      [](const Passing& each) { return each.cast != DType::none; });
+}
+
+/// Whether a result's numbers have been given a cause.
+bool has_a_cause(const std::vector<Finding>& findings) {
+  constexpr std::array kCauses = {Code::approximation,
+                                  Code::argument_order,
+                                  Code::clamp,
+                                  Code::epsilon,
+                                  Code::head_mapping,
+                                  Code::log_base,
+                                  Code::mask_alignment,
+                                  Code::inverted_condition,
+                                  Code::layout_convention,
+                                  Code::missing_absolute,
+                                  Code::missing_max_subtraction,
+                                  Code::missing_rescale,
+                                  Code::missing_scale,
+                                  Code::missing_term,
+                                  Code::off_by_one,
+                                  Code::other_reduction,
+                                  Code::rounding_mode,
+                                  Code::saturation,
+                                  Code::scale_precision,
+                                  Code::tie_rule,
+                                  Code::zero_guard};
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
+    return each.subject == Subject::candidate && each.strength != Strength::nearest && !is_remark(each) &&
+           std::find(kCauses.begin(), kCauses.end(), each.code) != kCauses.end();
+  });
 }
 
 }  // namespace
@@ -121,6 +151,11 @@ void numbers_of_answer(const Answered& answered, int vague, Diagnosis& diagnosis
           rows.code != Code::none)
         finding = std::move(rows);
     if (finding.code == Code::none) continue;
+    // What another call says of this output exactly is not said again by what this one looks like.
+    const bool told =
+        std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                    [&](const Finding& each) { return each.argument == output.name && has_a_cause({each}); });
+    if (finding.strength == Strength::nearest && told) continue;
     if (finding.strength == Strength::nearest && is_float(output.want.dtype))
       if (Finding better = pattern_of_inputs(approach, replayed, outcome, t); better.code != Code::none)
         finding = std::move(better);
@@ -148,6 +183,20 @@ void numbers_of_answer(const Answered& answered, int vague, Diagnosis& diagnosis
           return each.argument == output.name && each.code != Code::dtype_refused;
         }))
       continue;
+    // What is not added because its argument is not looked at.
+    if (finding.code == Code::missing_term && found(Code::ignores_argument)) continue;
+    // Results are made of one another: what has a cause in one is not told without a name of the next.
+    if (finding.code == Code::unexplained && has_a_cause(diagnosis.findings)) {
+      if (replayed.outputs.size() == 1) continue;
+      const std::string note = fmt::format(
+          "{} is also wrong, in {} of {} elements, and may be so for the same reason: it is judged when that "
+          "is "
+          "mended",
+          output.name, outcome.wrong[t], want.size());
+      if (std::find(diagnosis.notes.begin(), diagnosis.notes.end(), note) == diagnosis.notes.end())
+        diagnosis.notes.push_back(note);
+      continue;
+    }
     if (finding.code == Code::missing_scale &&
         (found(Code::missing_scale) || found(Code::epsilon) || found(Code::ignores_argument) ||
          found(Code::intermediate_precision)))

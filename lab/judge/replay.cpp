@@ -11,6 +11,7 @@
 #include "lab/evidence/recorded/probes/probes.hpp"
 #include "lab/findings/conventions.hpp"
 #include "lab/judge/accusation.hpp"
+#include "lab/judge/fewer_warps.hpp"
 #include "lab/judge/recorded_calls.hpp"
 #include "lab/judge/recorded_groups.hpp"
 #include "lab/judge/unset_locals.hpp"
@@ -161,6 +162,11 @@ class Replay {
       explained_ = !found.empty() && std::all_of(outcomes_.begin(), outcomes_.end(),
                                                  [](const CallOutcome& o) { return o.right(); });
       for (Finding& finding : found) add_once(diagnosis_.findings, std::move(finding));
+      if (found.empty() && request_.shares)
+        if (Finding finding = of_fewer_warps(approach_, calls, outcomes_); finding.code != Code::none) {
+          explained_ = true;
+          add_once(diagnosis_.findings, std::move(finding));
+        }
     }
     if (std::all_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return o.right(); })) {
       ask_beyond(approach_, asked, diagnosis_.findings);

@@ -51,6 +51,7 @@ constexpr Stranger kStrangers[] = {
     {"wave_flagged", "sin", "pass", Code::benign_race},
     {"wave_raced", "sin", "fail", Code::missing_barrier},
     {"wave_of_eight_blocks", "sin", "fail", Code::tail_mask},
+    {"quantise_a_warp_each", "act_quant", "pass", Code::none, "bare_tiles.cu"},
     {"expand_tiles", "weight_dequant", "pass", Code::none, "named.cu"},
     {"expand_turned_tiles", "weight_dequant", "fail", Code::none, "named.cu"},
     {"quantize_tiles", "weight_quant", "pass", Code::none, "named.cu"},
@@ -255,6 +256,12 @@ constexpr Stranger kMore[] = {
     {"attend_rows_of_dimension", "attention", "fail", Code::unexplained, "maxima.cu"},
     {"decode_parts_of_each_lane", "attention", "fail", Code::unexplained, "narrow.cu"},
     {"decode_kv_len", "attention", "fail", Code::unexplained, "narrow.cu"},
+    {"quantise_squares", "weight_quant", "pass", Code::convention, "bare_tiles.cu"},
+    {"multiply_squares", "fp8_gemm", "pass", Code::none, "bare_tiles.cu"},
+    {"multiply_squares_unscaled", "fp8_gemm", "fail", Code::missing_scale, "bare_tiles.cu"},
+    {"attend_rows_of_64", "attention", "pass", Code::convention, "bare_tiles.cu"},
+    {"attend_by_four_warps", "attention", "pass", Code::convention, "one_warp.cu"},
+    {"attend_by_the_first_warp", "attention", "fail", Code::other_reduction, "one_warp.cu"},
 };
 void PrintTo(const Stranger& row, std::ostream* out) { *out << row.entry; }
 

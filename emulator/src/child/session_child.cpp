@@ -122,6 +122,7 @@ bool run_call() {
   s.workers = request.options.workers;
   s.step_limit = request.options.step_limit;
   s.kernels_idle = request.options.kernels_idle;
+  s.most_threads = request.options.most_threads;
   answer_calls_with(&write_answer);
   const bool again = make_call(request, offered, setup.library);
   std::fflush(nullptr);

@@ -148,6 +148,15 @@ const char* without_macro(const char* kernel) {
   return names.emplace(name.substr(kMacro.size(), name.size() - kMacro.size() - 1)).first->c_str();
 }
 
+/// A block along x alone, of no more threads than the run allows.
+LaunchRequest with_fewer_threads(const LaunchRequest& request) {
+  LaunchRequest narrow = request;
+  const std::uint32_t most = settings().most_threads;
+  if (most != 0 && request.block.y == 1 && request.block.z == 1 && request.block.x > most)
+    narrow.block.x = most;
+  return narrow;
+}
+
 /// Whether the filters of the run let the watch see this launch.
 bool is_watched(const LaunchRequest& r) {
   static std::uint64_t launches = 0;
@@ -169,8 +178,9 @@ std::vector<LaunchRecord> take_records() {
   return std::exchange(launch_records, {});
 }
 
-int launch_grid(const LaunchRequest& request, unsigned depth) {
+int launch_grid(const LaunchRequest& asked, unsigned depth) {
   const closed::Open open;
+  const LaunchRequest request = with_fewer_threads(asked);
   LaunchRecord record;
   record.kernel = request.kernel;
   record.grid = {request.grid.x, request.grid.y, request.grid.z};

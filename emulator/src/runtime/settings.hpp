@@ -14,6 +14,7 @@ struct Settings {
   std::uint64_t step_limit = 0;     ///< watched memory accesses of one launch; 0: none
   std::uint64_t blocks = 0;         ///< of a launch that run; 0: all
   bool kernels_idle = false;        ///< launches are taken, and none of their threads runs
+  std::uint32_t most_threads = 0;   ///< of a block along x alone, whatever a launch asks for; 0: as it asks
   bool host_writes_unseen = false;  ///< the host writes device memory by itself: a library runs there
   bool allocation_refused = false;  ///< the program asked for more memory than the device has
   bool leaks = false;               ///< where memory was allocated is kept

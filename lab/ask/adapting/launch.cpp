@@ -1,11 +1,15 @@
 #include "lab/ask/adapting/launch.hpp"
 
-#include <fmt/format.h>
+#include "lab/ask/adapting/launch_steps.hpp"
 #include "lab/ask/nearness.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
+#include <map>
 #include <set>
 
 namespace isomer::lab {
@@ -15,6 +19,7 @@ using What = Passing::What;
 /// What the search may take, in the processor's time: what else a machine does must not change the verdict.
 constexpr double kMostWork = 6;
 constexpr int kMostTries = 600, kMostLostLaunches = 4;  ///< launches, and those that do not end
+constexpr int kMostCompared = 48;  ///< launches that fit one problem and are held against others
 constexpr double kSecondsEach = 2;
 constexpr double kMostSeconds = 90;            ///< by the clock, on a machine that does all but this
 constexpr double kRight = 1.38, kFull = 0.39;  // of worth: all is right; all is written and nothing strays
@@ -124,6 +129,38 @@ bool strays_whatever_the_grid(const Candidate& candidate, const CallRequest& req
          share_right(*called.given, trial) >= share_right(*called.given, called.trial);
 }
 
+/// Problems of other sizes, which a launch that fits one by chance does not fit: those in which each size is
+/// larger than usual tiles, and the largest of the op's.
+std::vector<std::shared_ptr<const Given>> others_of(const Called& called) {
+  constexpr std::size_t kOthers = 5;
+  constexpr std::size_t kMostElements = 1 << 17;
+  const Port asked = without_what_it_lacks(*called.port, called.form);
+  const auto problem = [&](const std::string& line) -> std::shared_ptr<const Given> {
+    try {
+      return given_by_line(asked, line, called.dtypes);
+    } catch (const Error&) {  // a size, or a regime, that there is not
+      return nullptr;
+    }
+  };
+  const auto elements = [](const Given& of) {
+    std::size_t all = 0;
+    for (const Value& value : of.values)
+      if (value.is_tensor()) all += static_cast<std::size_t>(value.tensor.numel());
+    return all;
+  };
+  std::vector<std::shared_ptr<const Given>> list;
+  for (const std::string& line : asked.original->sizes)
+    if (auto given = problem(line + "130"); given != nullptr && elements(*given) <= kMostElements)
+      list.push_back(std::move(given));
+  std::map<std::size_t, std::shared_ptr<const Given>, std::greater<>> by_elements;
+  for (const std::string& line : asked.original->probes)
+    if (auto given = problem(line); given != nullptr && elements(*given) <= kMostElements)
+      by_elements.emplace(elements(*given), std::move(given));
+  for (auto& [count, given] : by_elements)
+    if (list.size() < kOthers && count > elements(*called.given)) list.push_back(std::move(given));
+  return list;
+}
+
 /// "grid (4,1,1) block (256,1,1)", without where it came from.
 std::string geometry_of(const Answer& answer) { return answer.launch.substr(0, answer.launch.find(':')); }
 
@@ -138,16 +175,21 @@ void find_launch(const Candidate& candidate, const CallRequest& request, Called&
   const auto begin = std::chrono::steady_clock::now();
   const Called before = called;
   double best = -3;
-  int tried = 0;
+  int tried = 0, compared = 0;
+  std::vector<std::shared_ptr<const Given>> others;
   bool own_fault = false;
   double worked = 0;
   int lost = 0;
   CallSettings settings = request.settings;
   settings.timeout_seconds = std::min(settings.timeout_seconds, kSecondsEach);
-  for (const LaunchForm& launch : geometries(*called.port, *called.given)) {
+  std::vector<LaunchForm> list =
+      geometries_by_steps(request.source, called.form.entry->place.line, *called.port, *called.given);
+  const std::vector<LaunchForm> usual = geometries(*called.port, *called.given);
+  list.insert(list.end(), usual.begin(), usual.end());
+  for (const LaunchForm& launch : list) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-    if (best >= kRight || own_fault || worked > kMostWork || tried >= kMostTries ||
-        lost >= kMostLostLaunches || passed.count() > kMostSeconds)
+    if (best >= (others.empty() ? kRight : kRight + 1.49) || own_fault || worked > kMostWork ||
+        tried >= kMostTries || lost >= kMostLostLaunches || passed.count() > kMostSeconds)
       break;
     Form form = called.form;
     form.launch = std::make_shared<const LaunchForm>(launch);
@@ -155,14 +197,28 @@ void find_launch(const Candidate& candidate, const CallRequest& request, Called&
     ++tried;
     worked += trial.answer.worked_seconds;
     lost += trial.answer.end == Answer::End::timed_out;
-    const double now = worth(*called.given, trial);
+    double now = worth(*called.given, trial);
+    const double right = trial.ok() ? share_right(*called.given, trial) : 0;
+    if (now >= right + kFull && compared < kMostCompared) {
+      if (others.empty()) others = others_of(called);
+      ++compared;
+      for (const std::shared_ptr<const Given>& other : others) {
+        const Trial there = try_call(candidate, form, *called.port, *other, settings);
+        worked += there.answer.worked_seconds;
+        if (there.ok() && worth(*other, there) >= share_right(*other, there) + kFull)
+          now += (0.5 + share_right(*other, there)) / static_cast<double>(others.size());
+      }
+    }
     if (now <= best) continue;
     best = now;
     called.form = std::move(form);
     called.trial = std::move(trial);
-    own_fault =
-        share() >= 0.9 && best < share() + kFull && strays_whatever_the_grid(candidate, request, called);
+    // Threads that store the same may be more than the kernel is made for: others are tried first.
+    own_fault = share() >= 0.9 && best < share() + kFull && strays(called.trial) &&
+                strays_whatever_the_grid(candidate, request, called);
   }
+  if (!own_fault && called.trial.ok() && share() >= 0.9 && best < share() + kFull)
+    own_fault = strays_whatever_the_grid(candidate, request, called);
   // Every element written and nothing touched that is not the kernel's own: then its numbers can be judged.
   // The first guess does as well as any where it is wrong in its numbers alone.
   if (before.trial.ok() && guessed >= best && guessed >= share_right(*called.given, before.trial) + kFull) {

@@ -229,8 +229,21 @@ std::vector<std::shared_ptr<Simpler>> narrower_ports(const Named& named, const P
       }
   }
   std::vector<std::shared_ptr<Simpler>> list;
+  // One of each of a leading size, which has no axis then.
+  const auto of_one = [](const Simpler& other, const std::string& field) {
+    std::shared_ptr<Simpler> one = copy_of(other);
+    change_lines(one->original, field, [&](const Pattern& of, const std::string& line) {
+      return of.replaced(line, fmt::format("$1{}=1", field));
+    });
+    one->original.drops_leading_ones = true;
+    one->original.empties.clear();
+    return one;
+  };
   for (const std::shared_ptr<Simpler>& size : sized) {
     list.push_back(size);
+    // Of one query all keys: without their length there is one, and no axis of them.
+    if (asks_one_query(*size) && !port.original->leading.empty())
+      list.push_back(of_one(*size, port.original->leading.front()));
     std::shared_ptr<Simpler> less = size;
     for (const std::string& field : optional) {
       less = copy_of(*less);
@@ -239,12 +252,7 @@ std::vector<std::shared_ptr<Simpler>> narrower_ports(const Named& named, const P
       list.push_back(less);
     }
     for (const std::string& field : port.original->leading) {
-      less = copy_of(*less);
-      change_lines(less->original, field, [&](const Pattern& of, const std::string& line) {
-        return of.replaced(line, fmt::format("$1{}=1", field));
-      });
-      less->original.drops_leading_ones = true;
-      less->original.empties.clear();
+      less = of_one(*less, field);
       list.push_back(less);
     }
   }

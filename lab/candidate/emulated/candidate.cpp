@@ -376,6 +376,7 @@ class CompiledCandidate final : public Candidate {
     options.memory_limit = settings.memory_limit;
     options.repeats = std::max(settings.repeats, 1);
     options.kernels_idle = settings.kernels_idle;
+    options.most_threads = settings.most_threads;
     options.fresh = settings.fresh;
     options.measured = settings.measured;
     std::string launch;

@@ -98,6 +98,7 @@ struct CallOptions {
   int repeats = 1;
   bool kernels_idle =
       false;  ///< launches are taken, and none of their threads runs: what is left is the host's
+  std::uint32_t most_threads = 0;  ///< of a block along x alone, whatever a launch asks for; 0: as it asks
   // Of a module for a real device:
   bool fresh = false;  ///< in a process that no call was made in; otherwise one serves until a call harms it
   int measured = 0;    ///< that many more calls after the answer and three more, as given, timed and compared

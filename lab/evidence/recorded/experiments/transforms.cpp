@@ -64,6 +64,16 @@ bool is_a_multiple(const Replayed& replayed, const CallOutcome& outcome) {
   return false;
 }
 
+/// Results as large as the input keep its signs, which magnitudes do not have.
+std::function<Elements(const Replayed::Output&, Elements)> with_signs(std::int64_t count) {
+  return [count](const Replayed::Output& of, Elements got) {
+    if (of.want.numel() != count || static_cast<std::int64_t>(got.size()) != count) return got;
+    const Elements want = oracle::elements(of.want);
+    for (std::size_t i = 0; i < got.size(); ++i) got[i] = std::copysign(got[i], want[i]);
+    return got;
+  };
+}
+
 /// What is done to an input, and what the answer's being right then says.
 struct Transform {
   Code code;
@@ -149,6 +159,9 @@ void add_transform_experiments(const Approach& approach, const Replayed& replaye
             for (double& e : got) e *= by;
           return got;
         };
+      // Of several results only: of a single one its signs may be what is wrong.
+      if (each.code == Code::missing_absolute && replayed.outputs.size() > 1)
+        adaptation.after = with_signs(value.tensor.numel());
       Experiment experiment{.form = approach.form, .adaptations = {std::move(adaptation)}};
       // What is changed is rounded once more.
       experiment.rtol = size_of(value.tensor.dtype) < 4 ? 16 * core::unit_roundoff(value.tensor.dtype) : 0;

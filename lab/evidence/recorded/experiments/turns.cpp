@@ -86,6 +86,17 @@ void turned(const Approach& approach, const Replayed& replayed, std::vector<Expe
     }
 }
 
+/// Whole numbers of which each is 0 or 1, and both come.
+bool is_mask_of_numbers(const Value& value) {
+  if (!value.is_tensor() || value.boolean || value.tensor.empty() || is_float(value.tensor.dtype))
+    return false;
+  const std::vector<double> elements = oracle::elements(value.tensor);
+  const auto is = [](double number) { return [number](double each) { return each == number; }; };
+  const auto zeros = std::count_if(elements.begin(), elements.end(), is(0)),
+             ones = std::count_if(elements.begin(), elements.end(), is(1));
+  return zeros > 0 && ones > 0 && zeros + ones == static_cast<std::ptrdiff_t>(elements.size());
+}
+
 /// Masks and switches the other way round.
 void inverted(const Approach& approach, const Replayed& replayed, std::vector<Experiment>& list) {
   for (const Passing& passing : approach.form.passings) {
@@ -93,10 +104,21 @@ void inverted(const Approach& approach, const Replayed& replayed, std::vector<Ex
     const auto role = static_cast<std::size_t>(passing.role);
     const Value& value = replayed.values[role];
     const bool mask = value.is_tensor() && value.boolean;
-    if (replayed.roles[role].output || (!mask && value.kind != Value::Kind::boolean)) continue;
+    const bool numbers = is_mask_of_numbers(value);
+    if (replayed.roles[role].output || (!mask && !numbers && value.kind != Value::Kind::boolean)) continue;
     Adaptation adaptation;
-    adaptation.before = [role, mask](std::vector<Value>& values) {
+    adaptation.before = [role, mask, numbers](std::vector<Value>& values) {
       Value& each = values[role];
+      if (numbers) {
+        const std::vector<double> elements = oracle::elements(each.tensor);
+        Value other = compact_copy(each);
+        const auto size = static_cast<std::size_t>(size_of(each.tensor.dtype));
+        for (std::size_t i = 0; i < elements.size(); ++i)
+          core::encode(each.tensor.dtype, elements[i] == 0 ? 1 : 0,
+                       static_cast<std::byte*>(other.storage.get()) + i * size);
+        each = std::move(other);
+        return;
+      }
       if (!mask) {
         each.integer = each.integer == 0;
         return;
@@ -107,8 +129,8 @@ void inverted(const Approach& approach, const Replayed& replayed, std::vector<Ex
     Finding finding;
     finding.code = Code::inverted_condition;
     finding.argument = replayed.roles[role].name;
-    finding.evidence =
-        fmt::format("the answer is right if {} is passed with true and false exchanged", finding.argument);
+    finding.evidence = fmt::format("the answer is right if {} is passed with {} exchanged", finding.argument,
+                                   numbers ? "0 and 1" : "true and false");
     finding.fix = fmt::format("invert the condition on {}", finding.argument);
     list.push_back({.form = approach.form, .adaptations = {adaptation}, .finding = std::move(finding)});
   }

@@ -1,4 +1,5 @@
 #include "lab/evidence/recorded/patterns/patterns.hpp"
+#include "lab/evidence/recorded/patterns/products.hpp"
 
 #include "oracle/expected.hpp"
 
@@ -171,6 +172,7 @@ Finding pattern_of_inputs(const Approach& approach, const Replayed& replayed, co
   for (std::size_t i = 0; i < want.size(); ++i) wrong[i] = !is_close(want[i], got[i], bounds[i]);
   Finding finding = rows_of_a_value(approach, replayed, outcome, wrong);
   if (finding.code == Code::none) finding = missing_term(replayed, output, got);
+  if (finding.code == Code::none) finding = product_of_inputs(replayed, output, got, bounds);
   if (finding.code == Code::none) finding = other_function(replayed, of, want, got);
   return finding;
 }

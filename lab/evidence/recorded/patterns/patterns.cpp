@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 namespace isomer::lab {
@@ -125,6 +126,47 @@ Finding tail_of(const Wrong& w) {
   return {};
 }
 
+/// Along one dimension less by what the reference has come to at some index, the same ones in every line: a
+/// running sum that begins anew there.
+Finding carried_of(const Wrong& w) {
+  if (!is_float(w.c.want.dtype)) return {};
+  for (int d = 0; d < w.c.want.rank; ++d) {
+    const auto size = static_cast<std::size_t>(w.c.want.size(d));
+    if (size < 4) continue;
+    std::size_t behind = 1;
+    for (int e = d + 1; e < w.c.want.rank; ++e) behind *= static_cast<std::size_t>(w.c.want.size(e));
+    std::vector<std::size_t> begun(size);
+    std::size_t lines = 0;
+    bool holds = true;
+    for (std::size_t i = 0; i < w.want.size() && holds; ++i) {
+      const std::size_t at = i / behind % size;
+      lines += at == 0;
+      const double error = w.got()[i] - w.want[i];
+      const double before = at == 0 ? 0 : w.got()[i - behind] - w.want[i - behind];
+      const double slack = 4 * w.bounds[i] + 1e-5 * std::fabs(w.want[i]);
+      if (std::fabs(error - before) <= slack) continue;
+      holds = at > 0 && std::fabs(error + w.want[i - behind]) <= slack;
+      ++begun[at];
+    }
+    std::vector<std::int64_t> places;
+    for (std::size_t at = 0; at < size; ++at) {
+      if (begun[at] == 0) continue;
+      holds = holds && 10 * begun[at] >= 9 * lines;
+      places.push_back(static_cast<std::int64_t>(at));
+    }
+    if (!holds || places.empty() || 2 * places.size() > size) continue;
+    constexpr std::size_t kShown = 8;
+    if (places.size() > kShown) places.resize(kShown);
+    return named(
+        Code::missing_term, w,
+        fmt::format("begins anew at the indices {} of dimension {}: it is less by what the reference has "
+                    "come to before",
+                    joined(places), d),
+        "add what the parts before have come to");
+  }
+  return {};
+}
+
 /// Wrong elements of an argument that hold what they held before.
 Finding kept(const Wrong& w) {
   if (!w.c.before.defined()) return {};
@@ -162,7 +204,20 @@ bool constant_ratio(const Wrong& w, std::size_t begin, std::size_t count, double
 Finding ratio_of(const Wrong& w) {
   if (!is_float(w.c.want.dtype)) return {};
   double ratio = 0;
-  if (w.want.size() > 1 && constant_ratio(w, 0, w.want.size(), ratio) && std::fabs(ratio - 1) > 1e-3)
+  const bool one = w.want.size() > 1 && constant_ratio(w, 0, w.want.size(), ratio);
+  for (const bool base_2 : {true, false})
+    if (constexpr std::size_t kFew = 8;
+        one && w.want.size() >= kFew &&
+        std::fabs(ratio * (base_2 ? std::numbers::ln2 : std::numbers::log2e) - 1) < 1e-4)
+      return named(
+          Code::log_base, w,
+          fmt::format("is {:.6g}, which is {}, times the reference in all of {} elements: logarithms of "
+                      "base {} stand where the original has base {}",
+                      ratio, base_2 ? "log2(e)" : "ln(2)", w.want.size(), base_2 ? "2" : "e",
+                      base_2 ? "e" : "2"),
+          base_2 ? "take natural logarithms, as the original does"
+                 : "take logarithms of base 2, as the original does");
+  if (one && std::fabs(ratio - 1) > 1e-3)
     return named(Code::missing_scale, w,
                  fmt::format("is {:.6g} times the reference in all of {} elements", ratio, w.want.size()),
                  fmt::format("multiply by {:.6g}", 1 / ratio));
@@ -180,6 +235,34 @@ Finding ratio_of(const Wrong& w) {
       fmt::format("is the reference times a factor that differs from row to row, from {:.4g} to {:.4g}",
                   *least, *most),
       "multiply or divide each row by the same number as the original: a sum, a norm or a scale of the row");
+}
+
+/// Each row in stretches as long as a block has threads, each of them the reference's times a factor of its
+/// own: the block reduces what it has itself.
+Finding stretches_of(const Wrong& w) {
+  if (!is_float(w.c.want.dtype) || w.c.want.rank < 1) return {};
+  const auto width = static_cast<std::size_t>(w.c.want.size(-1));
+  for (const std::size_t length : {1024u, 512u, 256u, 128u, 64u, 32u}) {
+    if (width <= length) continue;
+    double least = INFINITY, most = -INFINITY;
+    bool all = true;
+    for (std::size_t row = 0; row + width <= w.want.size() && all; row += width)
+      for (std::size_t at = 0; at < width && all; at += length) {
+        double ratio = 0;
+        all = constant_ratio(w, row + at, std::min(length, width - at), ratio);
+        least = std::min(least, ratio);
+        most = std::max(most, ratio);
+      }
+    if (!all || most - least < 1e-2 * std::fabs(most)) continue;
+    return named(
+        Code::other_reduction, w,
+        fmt::format("is, in each {} elements of a row of {}, the reference times a factor of their own, "
+                    "from {:.4g} to {:.4g}: what is reduced is that part of the row alone",
+                    length, width, least, most),
+        "reduce the whole row: what one block reduces has to be put together with the others' before "
+        "it is used");
+  }
+  return {};
 }
 
 /// The reference rounded to a narrower type.
@@ -293,8 +376,8 @@ Finding pattern_of(const Compared& c) {
   for (std::size_t i = 0; i < w.want.size(); ++i)
     if (!is_close(w.want[i], c.got[i], w.bounds[i])) w.at.push_back(i);
   if (w.at.empty()) return {};
-  for (const auto& look : {axes_of, split_of, shifted, tail_of, kept, ratio_of, narrowed, stepped, not_finite,
-                           rounded_on_the_way})
+  for (const auto& look : {axes_of, split_of, shifted, tail_of, kept, ratio_of, stretches_of, carried_of,
+                           narrowed, stepped, not_finite, rounded_on_the_way})
     if (Finding finding = look(w); finding.code != Code::none) return finding;
   Finding finding =
       named(Code::unexplained, w, where_and_how_much(w), "compare the formula with the reference's");

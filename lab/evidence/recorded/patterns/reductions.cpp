@@ -211,9 +211,12 @@ class Reductions {
     // The same numbers fit the other way round: what is divided by or subtracted is the more frequent.
     for (const Way& way : ways)
       for (const Candidate& other : all(way.list) ? others : std::vector<Candidate>())
-        for (const RowNumber& a : row_numbers())
+        for (const RowNumber& a : row_numbers()) {
+          // Two bases are one ratio, whatever it is that has it.
+          if (way.list == &Observed::factors && is_other_base(a, other.number)) continue;
           if (holds(a, kind, other.number, other.kind, way.law))
             return told(a, kind, other, fmt::format("has rows {}", way.said));
+        }
     return {};
   }
 

@@ -187,6 +187,22 @@ Finding epsilon_of(const std::vector<Row>& rows, const std::vector<double>& list
       if (holds_for(rows, [&](const Row& row) { return std::sqrt(1 + e / measure.of(row)); }))
         return say(fmt::format("as if nothing is added to {}; the original adds {:g}", measure.said, e),
                    fmt::format("add the epsilon to {} before taking the root", measure.said));
+      // Another number, added to the root: it shows where the factors are not all one.
+      const auto most = std::max_element(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+        return std::fabs(std::log(a.factor)) < std::fabs(std::log(b.factor));
+      });
+      const double v_most = measure.of(*most),
+                   to_root = std::sqrt(v_most + e) / most->factor - std::sqrt(v_most);
+      const double mean = std::sqrt(least->factor * greatest->factor);
+      if (to_root > 0 && !holds_for(rows, [&](const Row&) { return mean; }) &&
+          holds_for(rows, [&](const Row& row) {
+            const double v = measure.of(row);
+            return std::sqrt(v + e) / (std::sqrt(v) + to_root);
+          }))
+        return say(
+            fmt::format("as if {:.3g} is added to the root of {}; the original adds {:g} inside the root",
+                        to_root, measure.said, e),
+            fmt::format("add the original's epsilon to {} before taking the root", measure.said));
       // Rows of one size have one factor, whatever it is from.
       const auto [small, large] =
           std::minmax_element(rows.begin(), rows.end(),

@@ -87,7 +87,7 @@ void probe_ignored_bits(const Approach& approach, const Replayed& replayed, cons
       other.values[role] = deep_copy(value);
       if (!narrow(other.values[role], how)) continue;
       const CallOutcome after = replay_once(approach, other);
-      if (after.answer.ok() && alike(outcome, after))
+      if (after.answer.ok() && alike(outcome, after) && depends_on(approach, replayed, outcome, role))
         names += (names.empty() ? "" : ", ") + replayed.roles[role].name;
     }
     if (names.empty()) continue;

@@ -222,6 +222,42 @@ class Influence {
     return 3 * skipped > asked;
   }
 
+  /// The same ones of every few indices have no influence, and the answer has fewer elements than the input:
+  /// a reduction that leaves lanes, or threads, out.
+  bool leaves_out_regularly(std::size_t role, int dim) {
+    constexpr std::int64_t kAsked = 128;
+    const Tensor& given = replayed_.values[role].tensor;
+    for (const Replayed::Output& output : replayed_.outputs)
+      if (output.want.numel() >= given.numel()) return false;
+    const std::int64_t size = std::min(given.size(dim), kAsked);
+    std::vector<std::int64_t> silent;
+    std::vector<bool> matter;
+    for (std::int64_t i = 0; i < size; ++i) {
+      matter.push_back(matters(role, dim, i, i + 1));
+      if (!matter.back()) silent.push_back(i);
+    }
+    if (silent.empty() || static_cast<std::int64_t>(silent.size()) == size) return false;
+    for (std::int64_t period = 2; 2 * period <= size; ++period) {
+      bool holds = true;
+      for (std::int64_t i = period; i < size && holds; ++i)
+        holds = matter[static_cast<std::size_t>(i)] == matter[static_cast<std::size_t>(i % period)];
+      if (!holds) continue;
+      std::string which;
+      for (const std::int64_t i : silent)
+        if (i < period) which += (which.empty() ? "" : ", ") + std::to_string(i);
+      tell(Code::other_reduction, role,
+           fmt::format(
+               "of each {} indices of dimension {} of {} those at {} influence no element: the reduction "
+               "leaves them out",
+               period, dim, replayed_.roles[role].name, which),
+           "let what each thread and each lane has reach the result: check the steps of the shuffles, and "
+           "where "
+           "loops begin and end");
+      return true;
+    }
+    return false;
+  }
+
   /// The first or last elements along a dimension that nothing depends on.
   void ends(std::size_t role, int dim) {
     const std::int64_t size = replayed_.values[role].tensor.size(dim);
@@ -238,7 +274,11 @@ class Influence {
         (ignored(middle) ? least : most) = middle;
       }
       if (last ? right_there(role, dim, size - least, size) : right_there(role, dim, 0, least)) continue;
-      if (last && skips_others(role, dim, size - least)) continue;
+      if (last ? skips_others(role, dim, size - least)
+               : 2 * least < size && leaves_out_regularly(role, dim)) {
+        if (!last || leaves_out_regularly(role, dim)) return;
+        continue;
+      }
       const std::string& name = replayed_.roles[role].name;
       if (last && least == size - 1) {
         tell(Code::layout_convention, role,
