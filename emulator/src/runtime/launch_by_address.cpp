@@ -11,6 +11,8 @@
 #include <optional>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "isomer_emulator/abi.h"
 #include "runtime/errors.hpp"
 #include "runtime/kernels.hpp"
@@ -140,6 +142,26 @@ EXPORT int isomer_emulator_launch_array(const LaunchRequest* request, const void
   else
     bound->run(request->stream);
   return isomer_emulator_last_error(0);
+}
+EXPORT int isomer_emulator_launch_packed(const LaunchRequest* request, const void* function,
+                                         const void* bytes, std::size_t size) {
+  const KernelEntry* entry = find_kernel(function);
+  if (!entry || !entry->invoke) return refuse(error::invalid_device_function, "");
+  std::vector<void*> arguments;
+  auto* const begin = static_cast<std::byte*>(const_cast<void*>(bytes));
+  std::size_t at = 0;
+  for (unsigned i = 0; i < entry->parameter_count; ++i) {
+    const std::size_t alignment = entry->parameter_alignments[i];
+    at = (at + alignment - 1) / alignment * alignment;
+    arguments.push_back(begin + at);
+    at += entry->parameter_bytes[i];
+  }
+  if (at > size)
+    return refuse(error::invalid_value,
+                  Refusal{.kernel = entry->name,
+                          .text = fmt::format("the arguments of {} take {} bytes, the launch hands it {}",
+                                              entry->name, at, size)});
+  return isomer_emulator_launch_array(request, function, arguments.data());
 }
 EXPORT GraphNode* isomer_emulator_graph_add_launch(Graph* graph, const LaunchRequest* request,
                                                    const void* function, void** arguments) {

@@ -65,6 +65,7 @@ struct KernelEntry {
   unsigned parameter_count;
   const std::size_t* parameter_bytes;
   const char* parameters;  ///< one letter each: v value, p pointer, c pointer to const
+  const std::size_t* parameter_alignments;
 };
 
 /// What a node of a graph does, by the runtimes' numbers. A library's call counts as a kernel.
