@@ -113,7 +113,9 @@ void build(Program& p, int count, const char* const* words) {
   options.watch = whole.watch;
   options.device_math = whole.device_math;
   options.compiler = whole.compiler;
+  // The program's own headers, then what lies where its name says that it comes from.
   options.include_directories.push_back(whole.sources.front().parent_path().string());
+  options.include_directories.push_back(fs::absolute(p.name).parent_path().string());
   options.definitions.emplace_back(settings().hip ? "__HIPCC_RTC__=1" : "__CUDACC_RTC__=1");
   if (settings().hip) options.compile_flags = {"-include", "hip/hip_runtime.h"};
   take_options(options, count, words);
