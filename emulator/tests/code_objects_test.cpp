@@ -195,6 +195,35 @@ TEST(CodeObjects, AFileOfThemIsMadeOfTheSourceBesideTheProgram) {
             "other.hsaco: no such file, and beside the program lies no source from which it could be made");
 }
 
+// A launch has not run when its call returns: what its threads do wrong is told when the host waits.
+const char* const kFails = R"(
+#include <cuda.h>
+#include <cassert>
+__global__ void positive(int n) { assert(n > 0); }
+int main(int argc, char**) {
+  CUfunction function;
+  cudaGetFuncBySymbol(&function, positive);
+  int n = argc > 1 ? 0 : 1;
+  void* arguments[] = {&n};
+  if (cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, arguments, 0)) return 1;
+  if (cuCtxSynchronize() != (argc > 1 ? CUDA_ERROR_ASSERT : CUDA_SUCCESS)) return 2;
+  return cuLaunchKernel(function, 0, 1, 1, 1, 1, 1, 0, 0, arguments, 0) == CUDA_SUCCESS ? 3 : 0;
+}
+)";
+
+TEST(CodeObjects, WhatThreadsDoWrongIsToldWhenTheHostWaits) {
+  const WrittenSource source(kFails, "fails.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  const RunResult good = module.run_main();
+  EXPECT_EQ(good.exit_status, 0);
+  EXPECT_TRUE(good.reports.empty());
+  EXPECT_EQ(good.refusals.size(), 1u);  // a launch of no block
+  const RunResult faulty = module.run_main({"zero"});
+  EXPECT_EQ(faulty.exit_status, 0);
+  ASSERT_EQ(faulty.reports.size(), 1u);
+  EXPECT_EQ(faulty.reports[0].kind, Kind::assertion);
+}
+
 // A parameter may be called as a kernel is: what it points to is launched.
 const char* const kHidden = R"(
 #include <cuda_runtime.h>
