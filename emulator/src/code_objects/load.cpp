@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <mutex>
@@ -26,6 +27,9 @@ namespace isomer::emulator {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Of files that builds write machine code to.
+constexpr const char* kEndings[] = {".cubin", ".fatbin", ".ptx", ".hsaco", ".co", ".code", ".hipfb"};
 
 std::mutex loaded_mutex;
 std::set<void*> loaded;               // modules that are loaded now
@@ -132,6 +136,26 @@ EXPORT int isomer_emulator_module_load(void** module, const char* path) {
   } catch (const std::exception& e) {
     return refuse(error::invalid_image, e.what());
   }
+}
+
+EXPORT int isomer_emulator_code_object_file(const char* path) {
+  std::error_code none;
+  const std::string ending = fs::path(path).extension().string();
+  const auto is_ending = [&](const char* of_machine_code) { return ending == of_machine_code; };
+  if (std::none_of(std::begin(kEndings), std::end(kEndings), is_ending) || fs::exists(path, none)) return -1;
+  const fs::path source = source_for(path);
+  if (source.empty()) return -1;
+  try {
+    const std::string text = code_object_of(as_the_program(source));
+    const int file = memfd_create("isomer-code-object", MFD_CLOEXEC);
+    if (file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+        lseek(file, 0, SEEK_SET) == 0)
+      return file;
+    if (file >= 0) close(file);
+  } catch (const std::exception& e) {
+    refuse(error::invalid_image, e.what());
+  }
+  return -1;
 }
 
 EXPORT int isomer_emulator_module_function(const void** function, void* module, const char* name) {

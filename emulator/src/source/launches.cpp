@@ -56,8 +56,14 @@ std::size_t expression_begin(const std::vector<Token>& t, std::size_t end) {
       if (!word) break;
     }
     if (t[i].is("::") || t[i].is(".") || t[i].is("->")) {
+      const bool member = !t[i].is("::");
       if (i > 0 && (t[i - 1].kind == Token::name || t[i - 1].is(">")) && !t[i - 1].is("return")) continue;
-      return i;
+      if (i > 0 && member && t[i - 1].is("]")) continue;
+      if (i == 0 || !member || !t[i - 1].is(")")) return i;
+      // Of what a call gives, or of what stands in a parenthesis.
+      i = opened(t, i - 1);
+      if (i == 0 || t[i - 1].kind != Token::name || t[i - 1].is("return") || t[i - 1].is("else")) return i;
+      continue;
     }
     return i;
   }

@@ -22,6 +22,9 @@ const char* isomer_emulator_program_lowered(void* program, const char* expressio
 /// Each gives a runtime's error code.
 int isomer_emulator_module_load(void** module, const char* path);
 int isomer_emulator_module_load_data(void** module, const void* image);
+/// A file of machine code that is not there, read as if a build had made it of the source beside the program; -1 for
+/// any other.
+int isomer_emulator_code_object_file(const char* path);
 int isomer_emulator_module_function(const void** function, void* module, const char* name);
 int isomer_emulator_module_global(void** address, std::size_t* bytes, void* module, const char* name);
 int isomer_emulator_module_unload(void* module);
