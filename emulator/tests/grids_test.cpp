@@ -171,5 +171,47 @@ TEST_F(Grids, WhatLanesMakeOfAGuessIsOne) {
   EXPECT_EQ(faulty.reports[0].kernel, "put");
 }
 
+// Whoever counts last sums what all have written; the counter goes on from launch to launch, in memory of the
+// host's making and in a variable.
+const char* const kLast = R"(
+__device__ unsigned done;
+__global__ void sum(int* parts, int* total, unsigned* count, int missing) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    parts[blockIdx.x] = blockIdx.x;
+    __threadfence();
+    const unsigned n = count ? atomicAdd(count, 1) : atomicAdd(&done, 1);
+    last = n % gridDim.x == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  if (threadIdx.x == 0) *total = 0;
+  if (!missing) __syncthreads();
+  for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x) atomicAdd(total, parts[i]);
+}
+int main(int words, char**) {
+  int *parts, *total, result;
+  unsigned* count;
+  cudaMalloc(&parts, 32 * sizeof(int)), cudaMalloc(&total, sizeof(int)), cudaMalloc(&count, sizeof(unsigned));
+  cudaMemset(count, 0, sizeof(unsigned));
+  for (int i = 0; i < 30; ++i) sum<<<32, 32>>>(parts, total, i % 2 ? count : 0, words > 1);
+  cudaMemcpy(&result, total, sizeof result, cudaMemcpyDeviceToHost);
+  return 0;
+}
+)";
+
+TEST_F(Grids, WhatBlocksLeftOutWouldHaveCountedOnIsAGuess) {
+  const WrittenSource source(kLast, "last.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  for (const std::uint64_t blocks : {0, 5, 31}) {
+    const RunResult good = module.run_main({}, {.blocks = blocks});
+    for (const Report& report : good.reports) ADD_FAILURE() << blocks << ": " << report.text;
+  }
+  const RunResult faulty = module.run_main({"no barrier"});
+  const auto races = [](const Report& report) { return report.kind == Kind::race && report.place.line == 14; };
+  EXPECT_EQ(std::count_if(faulty.reports.begin(), faulty.reports.end(), races), 1);
+}
+
 }  // namespace
 }  // namespace isomer::emulator::tests

@@ -81,8 +81,11 @@ int main() {
     return 12;
   // The factors' scales, the result's own, and the largest value before it.
   {
-    cublasLtMatmulDesc_t scaled;
-    cublasLtMatmulDescCreate(&scaled, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    cublasLtMatmulDescOpaque_t own = {};
+    cublasLtMatmulDesc_t scaled = &own;
+    if (cublasLtMatmulDescInit(scaled, CUBLAS_COMPUTE_32F, CUDA_R_32F)) return 67;
+    cublasLtMatrixLayoutOpaque_t square = {};
+    if (cublasLtMatrixLayoutInit(&square, CUDA_R_32F, 2, 2, 2)) return 68;
     const float scales[4] = {2, 0.25f, 10, 0};
     float *ds, *dd;
     cudaMalloc(&ds, 16), cudaMalloc(&dd, 16);
@@ -93,7 +96,7 @@ int main() {
     cublasLtMatmulDescSetAttribute(scaled, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &sb, sizeof sb);
     cublasLtMatmulDescSetAttribute(scaled, CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, &sd, sizeof sd);
     cublasLtMatmulDescSetAttribute(scaled, CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, &most, sizeof most);
-    if (cublasLtMatmul(lt, scaled, &one, da, of_a, db, of_b, &none, dd, of_c, dd, of_c, nullptr, nullptr, 0, nullptr))
+    if (cublasLtMatmul(lt, scaled, &one, da, of_a, db, of_b, &none, dd, &square, dd, &square, nullptr, nullptr, 0, nullptr))
       return 64;
     cudaMemcpy(c, dd, 16, cudaMemcpyDeviceToHost);
     // 7 16 5 11 without a scale

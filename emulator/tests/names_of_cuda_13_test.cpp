@@ -138,5 +138,34 @@ TEST(NamesOfCuda13, NumbersOfSixAndFourBits) {
   EXPECT_EQ(faulty.reports[0].kind, Kind::out_of_bounds_write);
 }
 
+const char* const kApproximate = R"(
+#include <cuda_fp16.h>
+__global__ void tanhs(__half* one, __half2* two, int n) {
+  if (threadIdx.x >= n) return;
+  one[threadIdx.x] = htanh_approx(one[threadIdx.x]);
+  two[threadIdx.x] = h2tanh_approx(two[threadIdx.x]);
+}
+int main(int count, char**) {
+  __half *one, h[4] = {0.0f, 0.5f, -1.0f, 4.0f};
+  __half2 *two, g[4];
+  cudaMalloc(&one, sizeof h), cudaMalloc(&two, sizeof g);
+  for (int i = 0; i < 4; ++i) g[i] = __half2(h[i], h[3 - i]);
+  cudaMemcpy(one, h, sizeof h, cudaMemcpyHostToDevice), cudaMemcpy(two, g, sizeof g, cudaMemcpyHostToDevice);
+  tanhs<<<1, 32>>>(one, two, count > 1 ? 5 : 4);
+  cudaMemcpy(h, one, sizeof h, cudaMemcpyDeviceToHost), cudaMemcpy(g, two, sizeof g, cudaMemcpyDeviceToHost);
+  return fabsf(float(h[1]) - tanhf(0.5f)) > 1e-3f || float(g[1].x) != float(h[1]) || float(g[1].y) != float(h[2]);
+}
+)";
+
+TEST(NamesOfCuda13, ApproximateFunctionsOfHalves) {
+  const WrittenSource source(kApproximate, "approximate.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  expect_good(module);
+  const RunResult faulty = module.run_main({"one more"});
+  ASSERT_FALSE(faulty.reports.empty());
+  EXPECT_EQ(faulty.reports[0].kind, Kind::out_of_bounds_read);
+  EXPECT_EQ(faulty.reports[0].place.line, 5u);
+}
+
 }  // namespace
 }  // namespace isomer::emulator::tests

@@ -102,6 +102,54 @@ TEST_F(Pipelines, OrderNothingForWhoDoesNotWaitForABarrier) { EXPECT_TRUE(races_
 
 TEST_F(Pipelines, OrderNothingForWhoDoesNotWaitForAStage) { EXPECT_TRUE(races_on(run("staged"), "stage")); }
 
+// Each warp takes one round more than the one before it, and drops out; half of the threads by the instruction.
+const char* const kLeaves = R"(#include <cuda/barrier>
+using Barrier = cuda::barrier<cuda::thread_scope_block>;
+__global__ void leaves(int* out, char how) {
+  __shared__ Barrier both;
+  __shared__ int parts[2][128];
+  if (threadIdx.x == 0) init(&both, 128);
+  __syncthreads();
+  const unsigned warp = threadIdx.x / 32, rounds = warp + 1;
+  int sum = 0;
+  for (unsigned n = 0; n < rounds; ++n) {
+    parts[n % 2][threadIdx.x] = threadIdx.x + n;
+    if (n + 1 == rounds && how != 'n') {
+      if (threadIdx.x % 2) both.arrive_and_drop();
+      else asm volatile("mbarrier.arrive_drop.shared.b64 _, [%0];" ::"r"((unsigned)__cvta_generic_to_shared(&both)) : "memory");
+      break;
+    }
+    both.arrive_and_wait();
+    if (how != 'r') sum += parts[n % 2][threadIdx.x ^ 1];
+  }
+  if (how == 'r' && threadIdx.x == 127) sum = parts[1][126];
+  out[threadIdx.x] = sum;
+}
+int main(int, char** words) {
+  int *d, h[128];
+  cudaMalloc(&d, sizeof h);
+  leaves<<<1, 128>>>(d, words[1][0]);
+  cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
+  return h[31] != 0 || h[127] != 126 + 127 + 128;
+}
+)";
+
+TEST(Barriers, GoOnWithoutWhoHasDroppedOut) {
+  const WrittenSource source(kLeaves, "leaves.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  const RunResult good = module.run_main({"drop"});
+  EXPECT_EQ(good.exit_status, 0) << good.failure;
+  for (const Report& report : good.reports) ADD_FAILURE() << report.text;
+  // Without a drop the others wait for ever; a drop waits for nobody.
+  const RunResult never = module.run_main({"never"});
+  ASSERT_FALSE(never.reports.empty()) << never.failure;
+  EXPECT_EQ(never.reports[0].kind, Kind::barrier_divergence);
+  const RunResult race = module.run_main({"reads"});
+  ASSERT_FALSE(race.reports.empty()) << race.failure;
+  EXPECT_EQ(race.reports[0].kind, Kind::race);
+  EXPECT_EQ(race.reports[0].buffer, "parts");
+}
+
 const char* const kCopies = R"(
 #include <cstring>
 struct Six { int v[6]; };

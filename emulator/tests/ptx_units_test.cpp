@@ -192,7 +192,7 @@ TEST_F(PtxUnits, AreSeenWithoutTheirFences) {
 
 TEST(PtxOfUnits, ThatIsNotExecutedIsRefusedByName) {
   for (const std::string instruction :
-       {"mbarrier.arrive_drop.shared.b64 _, [%0]", "mbarrier.complete_tx.shared::cta.b64 [%0], 16",
+       {"mbarrier.complete_tx.shared::cta.b64 [%0], 16",
         "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%0, {%0}], [%0]",
         "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%0], 16, [%0]",
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%0], "

@@ -181,6 +181,7 @@ RunResult execute(const Request& request, std::byte* shared) {
   s.first_watched = request.options.first_watched;
   s.last_watched = request.options.last_watched;
   s.watched_kernel = request.options.watched_kernel;
+  s.built_from = request.built_from;
   Memory::instance().set_poison(request.options.poison);
   Memory::instance().set_limit(request.options.memory_limit);
   std::vector<Buffer*> buffers;

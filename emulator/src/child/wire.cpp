@@ -22,6 +22,15 @@ void get(Reader& in, RunOptions& o) {
   in.get(o.watched_kernel);
 }
 
+void put(Writer& w, const BuiltFrom& b) {
+  w.put(b.folders).put(b.include_directories).put(b.system_directories).put(b.definitions);
+  w.put(b.standard).put(b.compiler).put(b.device_math);
+}
+void get(Reader& in, BuiltFrom& b) {
+  in.get(b.folders), in.get(b.include_directories), in.get(b.system_directories), in.get(b.definitions);
+  in.get(b.standard), in.get(b.compiler), in.get(b.device_math);
+}
+
 }  // namespace
 
 std::string pack(const Request& r) {
@@ -38,6 +47,7 @@ std::string pack(const Request& r) {
   put(w, r.options);
   w.put<std::uint64_t>(r.parameters.size());
   for (const Request::Parameter& p : r.parameters) put(w, p);
+  put(w, r.built_from);
   return w.out;
 }
 
@@ -51,6 +61,7 @@ Request unpack_request(const std::string& bytes) {
   get(in, r.options);
   r.parameters.resize(in.length());
   for (Request::Parameter& p : r.parameters) get(in, p);
+  get(in, r.built_from);
   return r;
 }
 

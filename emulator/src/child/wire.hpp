@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "isomer/emulator/module.hpp"
+#include "runtime/settings.hpp"
 
 namespace isomer::emulator {
 
@@ -25,6 +26,7 @@ struct Request {
     std::uint64_t bytes = 0, offset = 0;  ///< of a buffer, in the shared file
   };
   std::vector<Parameter> parameters;
+  BuiltFrom built_from;
 };
 
 std::string pack(const Request& request);

@@ -6,7 +6,7 @@
 
 namespace isomer::emulator {
 namespace {
-constexpr std::size_t kPage = 4096;
+constexpr std::size_t kStackPage = 4096;
 constexpr std::size_t kStacksPerSlab = 32;
 // Each guard page costs two of the mappings that a process may have, 65530 as systems come: the stacks beyond
 // have none.
@@ -19,7 +19,7 @@ FiberPool::~FiberPool() {
 }
 
 void FiberPool::grow() {
-  const std::size_t stride = kStackBytes + kPage;
+  const std::size_t stride = kStackBytes + kStackPage;
   const std::size_t bytes = stride * kStacksPerSlab;
   void* base =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -29,8 +29,8 @@ void FiberPool::grow() {
   auto* low = static_cast<std::byte*>(base);
   slabs_.emplace_back(low, bytes);
   for (std::size_t i = 0; i < kStacksPerSlab; ++i) {
-    if (all_.size() < kGuarded) mprotect(low + i * stride, kPage, PROT_NONE);
-    auto* fiber = new Fiber{nullptr, low + i * stride + kPage, low + (i + 1) * stride};
+    if (all_.size() < kGuarded) mprotect(low + i * stride, kStackPage, PROT_NONE);
+    auto* fiber = new Fiber{nullptr, low + i * stride + kStackPage, low + (i + 1) * stride};
     fiber->context = boost::context::detail::make_fcontext(fiber->high, kStackBytes, body_);
     all_.push_back(fiber);
     idle_.push_back(fiber);
@@ -54,7 +54,7 @@ void FiberPool::abandon(Fiber* fiber) {
 bool FiberPool::is_guard(const void* address) const {
   const auto* at = static_cast<const std::byte*>(address);
   for (const Fiber* fiber : all_) {
-    if (at >= fiber->low - kPage && at < fiber->low) return true;
+    if (at >= fiber->low - kStackPage && at < fiber->low) return true;
   }
   return false;
 }

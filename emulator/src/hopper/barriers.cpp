@@ -111,6 +111,12 @@ void Barriers::arrive(std::uint32_t address, unsigned count, std::int64_t announ
   complete_if_done(b);
 }
 
+void Barriers::drop(std::uint32_t address, unsigned count, const watch::Site& site) {
+  Barrier& b = at(address, site);
+  b.count -= std::min(count, b.count);
+  arrive(address, count, 0, &block_.current(), site);
+}
+
 void Barriers::complete_if_done(Barrier& b) {
   if (b.pending > 0 || b.bytes != 0 || !b.copies.empty()) return;
   const bool watched = block_.launch().watch;

@@ -40,6 +40,8 @@ class Barriers {
   /// Whether what arrives comes from another block of the cluster: its thread is none of this block's.
   void arrive(std::uint32_t address, unsigned count, std::int64_t announced, Thread* thread,
               const watch::Site& site);
+  /// Arrives, and the phases that follow take so many arrivals fewer.
+  void drop(std::uint32_t address, unsigned count, const watch::Site& site);
   void announce(std::uint32_t address, std::int64_t bytes, const watch::Site& site);
   /// Returns when the phase with that parity is over; with `only_look` says whether it is.
   bool wait(std::uint32_t address, unsigned parity, bool only_look, const watch::Site& site);

@@ -77,6 +77,9 @@ EXPORT void isomer_emulator_barrier_invalidate(unsigned barrier) { units().barri
 EXPORT void isomer_emulator_barrier_arrive(unsigned barrier, unsigned count, unsigned bytes) {
   units().barriers().arrive(barrier, count, bytes, current_thread(), SITE);
 }
+EXPORT void isomer_emulator_barrier_drop(unsigned barrier, unsigned count) {
+  units().barriers().drop(barrier, count, SITE);
+}
 EXPORT void isomer_emulator_barrier_expect(unsigned barrier, unsigned count) {
   units().barriers().at(barrier, SITE).pending += count;
 }

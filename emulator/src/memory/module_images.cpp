@@ -93,6 +93,17 @@ const SymbolEntry* find_symbol(const void* address) {
   return r != nullptr && r->entry.address == address ? &r->entry : nullptr;
 }
 
+const SymbolEntry* find_symbol(std::string_view name, const void* image) {
+  const SymbolEntry* loose = nullptr;
+  for (const auto& r : *table.load(std::memory_order_acquire)) {
+    if (r->image != image) continue;
+    const std::string_view known = r->entry.name;
+    if (known == name) return &r->entry;
+    if (known.substr(known.rfind(':') + 1) == name) loose = &r->entry;
+  }
+  return loose;
+}
+
 void forget_module(const void* any_address) {
   Dl_info of{};
   if (dladdr(any_address, &of) == 0) return;

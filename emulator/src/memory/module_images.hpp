@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "isomer_emulator/abi.h"
 #include "memory/memory.hpp"
@@ -16,6 +17,8 @@ bool in_image(const void* address);
 void add_symbol(const SymbolEntry& entry);
 /// The variable that begins at `address`, or null.
 const SymbolEntry* find_symbol(const void* address);
+/// The one of that name of the module whose image begins there, or null; without its scope where no other has it.
+const SymbolEntry* find_symbol(std::string_view name, const void* image);
 /// The device variable that holds the address, or in whose guard bytes it lies; null for all else. Constant
 /// memory is marked as an input.
 Buffer* variable_at(const void* address);

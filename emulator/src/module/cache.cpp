@@ -68,6 +68,12 @@ void remove_unfinished_builds() {
   }
 }
 
+std::string key_of(const std::vector<std::string>& texts) {
+  Sum sum;
+  for (const std::string& text : texts) sum.add(text);
+  return sum.text();
+}
+
 std::string cache_key(const BuildOptions& options, const fs::path& compiler) {
   Sum sum;
   sum.add(kVersion);

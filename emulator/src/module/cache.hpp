@@ -18,6 +18,8 @@ struct CacheEntry {
 };
 
 std::string cache_key(const BuildOptions& options, const std::filesystem::path& compiler);
+/// A name for what these texts are together.
+std::string key_of(const std::vector<std::string>& texts);
 std::optional<CacheEntry> find_cached(const std::string& key);
 /// Builds into a fresh directory and puts it in place. Another process may have been faster; either will do.
 CacheEntry build_cached(const std::string& key, const BuildOptions& options,

@@ -141,6 +141,7 @@ Module Module::build(const BuildOptions& options) {
   Module m;
   std::optional<CacheEntry> entry = find_cached(key);
   m.cached_ = entry.has_value();
+  m.built_ = options;
   if (!entry) entry = build_cached(key, options, compiler);
   m.library_ = entry->library;
   for (const std::string& flag : options.link_flags) {
@@ -194,6 +195,20 @@ RunResult Module::call(const std::string& function, const std::vector<Argument>&
 RunResult Module::run_main(const std::vector<std::string>& words, const RunOptions& options) const {
   Request r = request_for(Job::program, library_, "main", lanes_, watch_, hip_, {}, options);
   r.words = words;
+  const auto absolute = [](const std::vector<std::string>& folders) {
+    std::vector<std::string> all;
+    for (const std::string& folder : folders) all.push_back(fs::absolute(folder).string());
+    return all;
+  };
+  BuiltFrom& from = r.built_from;
+  for (const fs::path& source : built_.sources)
+    from.folders.push_back(fs::absolute(source).parent_path().string());
+  from.include_directories = absolute(built_.include_directories);
+  from.system_directories = absolute(built_.system_directories);
+  from.definitions = built_.definitions;
+  from.standard = built_.standard;
+  from.compiler = built_.compiler;
+  from.device_math = built_.device_math;
   return run_in_child(std::move(r), {});
 }
 

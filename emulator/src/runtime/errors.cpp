@@ -65,6 +65,12 @@ const char* describe(int code) {
       return "launch would exceed maximum depth of nested launches";
     case error::invalid_device:
       return "invalid device ordinal";
+    case error::invalid_image:
+      return "device kernel image is invalid";
+    case error::file_not_found:
+      return "file not found";
+    case error::not_found:
+      return "named symbol not found";
     case error::invalid_handle:
       return "invalid resource handle";
     case error::not_ready:

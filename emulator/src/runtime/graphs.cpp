@@ -10,6 +10,7 @@
 
 #include "isomer_emulator/abi.h"
 #include "runtime/errors.hpp"
+#include "runtime/graph_conditions.hpp"
 #include "runtime/graph_memory.hpp"
 
 namespace isomer::emulator {
@@ -34,6 +35,7 @@ struct GraphNode {
 struct Graph {
   std::vector<std::shared_ptr<GraphNode>> nodes;
   bool frees_at_launch = false;
+  std::vector<unsigned long long> conditions;  ///< with a value that each launch begins with
 };
 
 namespace {
@@ -64,6 +66,7 @@ Graph* copy_of(const Graph& graph) {
   auto* const copy = new Graph;
   for (const auto& node : graph.nodes)
     copy->nodes.push_back(std::make_shared<GraphNode>(GraphNode{node->kept, node.get()}));
+  copy->conditions = graph.conditions;
   return copy;
 }
 
@@ -85,12 +88,18 @@ EXPORT void isomer_emulator_graph_frees_at_launch(Graph* graph) { graph->frees_a
 EXPORT void isomer_emulator_graph_destroy(Graph* graph) { delete graph; }
 EXPORT void isomer_emulator_graph_run(const Graph* graph, void* stream) {
   const graph_memory::FreesAtLaunch frees(graph->frees_at_launch);
+  graph_conditions::begin(graph->conditions);
   for (const auto& kept : works_of(*graph)) kept->work.run(kept->work.state, stream);
 }
 EXPORT GraphNode* isomer_emulator_graph_add(Graph* graph, GraphWork work) {
   auto node = std::make_shared<GraphNode>(GraphNode{std::make_shared<KeptWork>(work), nullptr});
   std::lock_guard lock(graphs_mutex);
   return graph->nodes.emplace_back(std::move(node)).get();
+}
+EXPORT unsigned long long isomer_emulator_graph_condition(Graph* graph, unsigned initial, int assigns) {
+  const unsigned long long made = graph_conditions::make(initial);
+  if (assigns) graph->conditions.push_back(made);
+  return made;
 }
 EXPORT std::size_t isomer_emulator_graph_nodes(const Graph* graph, GraphNode** nodes, std::size_t room) {
   const auto all = nodes_of(*graph);
@@ -129,6 +138,13 @@ EXPORT int isomer_emulator_capture_begin(const void* stream) {
   std::lock_guard lock(graphs_mutex);
   if (streams.count(stream)) return 0;
   streams[stream] = new Graph;
+  capturing = streams.size();
+  return 1;
+}
+EXPORT int isomer_emulator_capture_begin_to(const void* stream, Graph* graph) {
+  std::lock_guard lock(graphs_mutex);
+  if (!graph || streams.count(stream)) return 0;
+  streams[stream] = graph;
   capturing = streams.size();
   return 1;
 }

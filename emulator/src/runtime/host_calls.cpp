@@ -23,6 +23,7 @@
 #include "runtime/limits.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/stream_order.hpp"
+#include "watch/guesses.hpp"
 #include "watch/host_order.hpp"
 #include "watch/reporter.hpp"
 #include "watch/shadow.hpp"

@@ -21,6 +21,7 @@
 #include "runtime/records.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/stream_order.hpp"
+#include "watch/guesses.hpp"
 #include "watch/host_order.hpp"
 #include "watch/order.hpp"
 #include "watch/reporter.hpp"
@@ -202,6 +203,7 @@ int launch_grid(const LaunchRequest& asked, unsigned depth) {
     std::vector<Buffer*> inputs;
     if (run.watch) {
       watch::begin_launch();
+      watch::begin_counting();
       inputs = mark_inputs(request);
       for (Buffer* b : Memory::instance().live_buffers()) {
         const auto held = Memory::instance().hold();
@@ -223,6 +225,7 @@ int launch_grid(const LaunchRequest& asked, unsigned depth) {
     if (record.error == error::success) children = std::move(run.children);
     for (Buffer* b : inputs) b->input = false;
     // What the blocks that did not run would have written, nobody knows.
+    if (run.watch) watch::end_counting(run.blocks < run.of_grid);
     if (run.blocks < run.of_grid) {
       for (Buffer* b : Memory::instance().live_buffers()) watch::leave_guesses(*b);
     }

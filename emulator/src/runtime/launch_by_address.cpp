@@ -11,6 +11,8 @@
 #include <optional>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "isomer_emulator/abi.h"
 #include "runtime/errors.hpp"
 #include "runtime/kernels.hpp"
@@ -109,6 +111,11 @@ class BoundLaunch {
   std::vector<Line> package_;
 };
 
+bool comes_of_threads(int code) {
+  return code == error::illegal_address || code == error::launch_timeout || code == error::assertion ||
+         code == error::launch_failure;
+}
+
 GraphWork as_work(std::unique_ptr<BoundLaunch> bound) {
   return {[](void* state, void* stream) { static_cast<BoundLaunch*>(state)->run(stream); },
           [](void* state) { delete static_cast<BoundLaunch*>(state); }, bound.release(), NodeKind::kernel};
@@ -135,11 +142,34 @@ EXPORT int isomer_emulator_launch_array(const LaunchRequest* request, const void
                                         void** arguments) {
   auto bound = BoundLaunch::of(*request, function, arguments);
   if (!bound) return refuse(error::invalid_device_function, "");
+  const int before = last_error(false);
   if (Graph* const graph = isomer_emulator_captured(request->stream))
     isomer_emulator_graph_add(graph, as_work(std::move(bound)));
   else
     bound->run(request->stream);
-  return isomer_emulator_last_error(0);
+  // What threads have done wrong is told at the next synchronisation: on a device the launch has not run yet.
+  const int now = last_error(false);
+  return before == error::success && comes_of_threads(now) ? error::success : now;
+}
+EXPORT int isomer_emulator_launch_packed(const LaunchRequest* request, const void* function,
+                                         const void* bytes, std::size_t size) {
+  const KernelEntry* entry = find_kernel(function);
+  if (!entry || !entry->invoke) return refuse(error::invalid_device_function, "");
+  std::vector<void*> arguments;
+  auto* const begin = static_cast<std::byte*>(const_cast<void*>(bytes));
+  std::size_t at = 0;
+  for (unsigned i = 0; i < entry->parameter_count; ++i) {
+    const std::size_t alignment = entry->parameter_alignments[i];
+    at = (at + alignment - 1) / alignment * alignment;
+    arguments.push_back(begin + at);
+    at += entry->parameter_bytes[i];
+  }
+  if (at > size)
+    return refuse(error::invalid_value,
+                  Refusal{.kernel = entry->name,
+                          .text = fmt::format("the arguments of {} take {} bytes, the launch hands it {}",
+                                              entry->name, at, size)});
+  return isomer_emulator_launch_array(request, function, arguments.data());
 }
 EXPORT GraphNode* isomer_emulator_graph_add_launch(Graph* graph, const LaunchRequest* request,
                                                    const void* function, void** arguments) {

@@ -3,8 +3,17 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace isomer::emulator {
+
+/// How the running program was built: what it compiles while it runs is read in the same way.
+struct BuiltFrom {
+  std::vector<std::string> folders;  ///< of its sources
+  std::vector<std::string> include_directories, system_directories, definitions;
+  std::string standard, compiler;
+  bool device_math = false;
+};
 
 struct Settings {
   int lanes = 32;
@@ -24,6 +33,7 @@ struct Settings {
       false;         ///< what a copy calls the host's memory has to be it, as a session's callers ask
   bool hip = false;  ///< which vendor's limits and defaults hold
   std::uint64_t shared_limit = 0;  ///< 0: the vendor's own
+  BuiltFrom built_from;
 };
 
 /// Process-wide. Reads ISOMER_EMULATOR_{LANES,SEED,WATCH,WORKERS,STEPS} at first use.

@@ -56,8 +56,14 @@ std::size_t expression_begin(const std::vector<Token>& t, std::size_t end) {
       if (!word) break;
     }
     if (t[i].is("::") || t[i].is(".") || t[i].is("->")) {
+      const bool member = !t[i].is("::");
       if (i > 0 && (t[i - 1].kind == Token::name || t[i - 1].is(">")) && !t[i - 1].is("return")) continue;
-      return i;
+      if (i > 0 && member && t[i - 1].is("]")) continue;
+      if (i == 0 || !member || !t[i - 1].is(")")) return i;
+      // Of what a call gives, or of what stands in a parenthesis.
+      i = opened(t, i - 1);
+      if (i == 0 || t[i - 1].kind != Token::name || t[i - 1].is("return") || t[i - 1].is("else")) return i;
+      continue;
     }
     return i;
   }
@@ -72,6 +78,17 @@ std::string_view kernel_name(const std::vector<Token>& t, std::size_t begin, std
     if (depth == 0 && t[k].kind == Token::name) name = t[k].text;
   }
   return name;
+}
+
+/// Whether a parameter of the function round that token has that name, and hides a kernel that has it too.
+bool is_parameter(const Source& s, std::string_view name, std::size_t at) {
+  const auto& t = s.text.tokens;
+  for (const Function& f : s.outline.functions) {
+    if (!f.definition || at <= f.body || at >= f.end) continue;
+    for (std::size_t k = f.parameters + 1; k < closing(t, f.parameters); ++k)
+      if (t[k].is(name) && (t[k + 1].is(",") || t[k + 1].is(")") || t[k + 1].is("="))) return true;
+  }
+  return false;
 }
 
 /// Whether every kernel of that name has a pointer as its parameter of that number.
@@ -125,7 +142,7 @@ void rewrite_launches(Source& s) {
         ++(f.is_template || f.member ? other : plain);
         if (f.scope.empty()) meant = &f;
       }
-      one_function = plain > 0 && other == 0;
+      one_function = plain > 0 && other == 0 && !is_parameter(s, t[i - 1].text, i);
       // A declaration and its definition are one kernel; two definitions are overloads.
       int definitions = 0;
       for (const Function& f : s.outline.functions)

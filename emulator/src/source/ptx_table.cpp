@@ -154,6 +154,7 @@ const std::set<std::string>& ptx_names() {
                                             "arrived",
                                             "arrived_beside",
                                             "arrived_behind",
+                                            "dropped",
                                             "waited",
                                             "shfl",
                                             "ldmatrix",

@@ -24,6 +24,8 @@ const UnitRow kRows[] = {
     {"mbarrier.arrive.expect_tx", "", 3, 3, "=0arrived(@1, 1, #2)"},
     {"mbarrier.arrive", "", 2, 2, "=0arrived(@1, 1, 0)"},
     {"mbarrier.arrive", "", 3, 3, "=0arrived(@1, #2, 0)"},
+    {"mbarrier.arrive_drop", "", 2, 2, "=0dropped(@1, 1)"},
+    {"mbarrier.arrive_drop", "", 3, 3, "=0dropped(@1, #2)"},
     {"mbarrier.test_wait", "", 3, 3, "=0waited(@1, #2, true)"},
     {"mbarrier.try_wait", "", 3, 4, "=0waited(@1, #2, true)"},
     {"cp.async.mbarrier.arrive", "noinc", 1, 1, "arrived_behind(@0)"},

@@ -3,6 +3,7 @@
 // before it.
 #pragma once
 
+#include "watch/guesses.hpp"
 #include "watch/quick.hpp"
 
 namespace isomer::emulator::watch {
@@ -17,7 +18,7 @@ template <unsigned Bytes>
   if (thread == nullptr) return Judged::no;
   const Block& block = *thread->block;
   ThreadClock& clock = thread->clock;
-  if (any_pending_store || something_published || !block.is_plainly_watched() || clock.guesses ||
+  if (any_pending_store || something_published || counts_a_sample || !block.is_plainly_watched() || clock.guesses ||
       clock.just_fenced || clock.fenced_block || clock.scope != Scope::device)
     return Judged::no;
   // It may wait for the word, which is told once, or let others run.

@@ -15,6 +15,7 @@
 #include "memory/module_images.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/settings.hpp"
+#include "watch/guesses.hpp"
 #include "watch/host_order.hpp"
 #include "watch/order.hpp"
 #include "watch/reporter.hpp"
@@ -48,13 +49,6 @@ inline Shadow& shadow() {
   return shadow_of_memory;
 }
 
-/// Of an address in device memory.
-std::size_t position(const void* address) {
-  return reinterpret_cast<std::uintptr_t>(address) - Memory::instance().base();
-}
-std::size_t position(const Buffer& buffer, const void* address) {
-  return buffer.shadow + static_cast<std::size_t>(static_cast<const std::byte*>(address) - buffer.begin);
-}
 
 // Whole pages go back to the system, which hands out zeros; the rest is cleared by hand.
 template <class T>
@@ -340,7 +334,8 @@ void tell_unwritten(Thread& thread, Buffer& buffer, const std::byte* at, std::si
     thread.clock.looked = address;
     thread.clock.looked_at = site;
   }
-  check_races(block, thread, *buffer, address, bytes, how, site);
+  // What a guess has led to is no evidence against others either.
+  if (!thread.clock.guesses) check_races(block, thread, *buffer, address, bytes, how, site);
   if (how & write) {
     buffer->touched = true;
     // What comes of a guess is one too.
@@ -355,6 +350,7 @@ void tell_unwritten(Thread& thread, Buffer& buffer, const std::byte* at, std::si
     } else {
       std::memset(written, 1, bytes);
     }
+    if (counts_a_sample && (how & atomic) && (how & read) && !(how & exchange)) note_count(address, bytes);
   }
   if (how & (atomic | volatile_word)) {
     const Scope scope = how & atomic ? thread.clock.scope : Scope::device;
@@ -446,37 +442,17 @@ bool host_wrote(Buffer& buffer) {
 void mark_written(const void* address, std::size_t bytes) {
   Memory& memory = Memory::instance();
   Buffer* buffer = memory.find(address);
+  if (!buffer) buffer = variable_at(address);
   if (!buffer || buffer->initialised) return;
   if (address == buffer->begin && bytes >= buffer->bytes) {
     buffer->initialised = true;
     // From here on they are what kernels have written since.
     if (settings().blocks != 0 && shadow_of_memory.written != nullptr)
-      clear(&shadow().written[position(buffer->begin)], buffer->bytes);
+      clear(&shadow().written[position(*buffer, buffer->begin)], buffer->bytes);
     return;
   }
-  std::memset(&shadow().written[position(address)], 1,
+  std::memset(&shadow().written[position(*buffer, address)], 1,
               std::min<std::size_t>(bytes, buffer->end() - static_cast<const std::byte*>(address)));
-}
-
-void mark_guessed(const void* address, std::size_t bytes) {
-  Buffer* buffer = Memory::instance().find(address);
-  if (!buffer || buffer->space == Space::managed) return;
-  if (buffer->initialised) std::memset(&shadow().written[position(buffer->begin)], 1, buffer->bytes);
-  buffer->initialised = false;
-  buffer->sampled = true;
-  std::memset(&shadow().written[position(address)], 0,
-              std::min<std::size_t>(
-                  bytes, static_cast<std::size_t>(buffer->end() - static_cast<const std::byte*>(address))));
-}
-
-void leave_guesses(Buffer& buffer) {
-  if (buffer.space == Space::shared) return;
-  buffer.sampled = true;
-  // Where the launch wrote to a part of what the host had set, blocks left out may have written to the rest.
-  // What a library of the host makes of it is not seen: then all of it is a guess.
-  if (buffer.space != Space::global || !buffer.touched) return;
-  buffer.initialised = false;
-  if (settings().host_writes_unseen) mark_guessed(buffer.begin, buffer.bytes);
 }
 
 void copy_state(const void* to, const void* from, std::size_t bytes) {

@@ -48,6 +48,14 @@ struct Shadow {
 };
 /// Reserved before the first watched launch.
 extern Shadow shadow_of_memory;
+/// Of an address in device memory.
+inline std::size_t position(const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address) - Memory::instance().base();
+}
+/// Of an address in a buffer or a variable.
+inline std::size_t position(const Buffer& buffer, const void* address) {
+  return buffer.shadow + static_cast<std::size_t>(static_cast<const std::byte*>(address) - buffer.begin);
+}
 
 /// Judges one access of the running device thread. Does nothing in host code. May not return: a thread whose
 /// access would fault is ended there.
@@ -78,11 +86,6 @@ void reserve_all();
 void forget(Buffer& buffer);
 /// The host wrote these bytes.
 void mark_written(const void* address, std::size_t bytes);
-/// The host wrote these bytes, and what it wrote comes of an unfinished result: who reads them is judged no
-/// further.
-void mark_guessed(const void* address, std::size_t bytes);
-/// A launch has ended of which blocks were left out: what they would have written to the buffer is guessed.
-void leave_guesses(Buffer& buffer);
 /// Whether the host wrote to a tensor: some byte is not poison that no kernel wrote. So too where the whole
 /// was written.
 bool host_wrote(Buffer& buffer);

@@ -65,10 +65,26 @@ struct KernelEntry {
   unsigned parameter_count;
   const std::size_t* parameter_bytes;
   const char* parameters;  ///< one letter each: v value, p pointer, c pointer to const
+  const std::size_t* parameter_alignments;
 };
 
 /// What a node of a graph does, by the runtimes' numbers. A library's call counts as a kernel.
-enum class NodeKind : int { kernel, memcpy, memset, host, graph, empty, memory = 10, free = 11 };
+enum class NodeKind : int {
+  kernel,
+  memcpy,
+  memset,
+  host,
+  graph,
+  empty,
+  event_wait,
+  event_record,
+  memory = 10,
+  free = 11,
+  conditional = 13
+};
+/// Which body of a conditional node runs: the first if the value is not zero, or else the second; the first as long as
+/// it is not zero; the one of that number.
+enum class ConditionKind : int { if_else, loop, choice };
 /// Work that waits in a graph: `run` does it on a stream, `drop` ends its state.
 struct GraphWork {
   void (*run)(void* state, void* stream);
@@ -210,7 +226,18 @@ int isomer_emulator_graph_set(isomer::emulator::Graph* copy, isomer::emulator::G
                               isomer::emulator::Graph* fresh);
 /// The nodes of the copy do what those of the graph do, one by one; 0 where it has more or fewer.
 int isomer_emulator_graph_update(isomer::emulator::Graph* copy, const isomer::emulator::Graph* graph);
+/// A value that kernels set and conditional nodes ask for; with `assigns` each launch of the graph begins with `initial`.
+unsigned long long isomer_emulator_graph_condition(isomer::emulator::Graph* graph, unsigned initial, int assigns);
+void isomer_emulator_set_graph_condition(unsigned long long condition, unsigned value);
+/// The bodies belong to the node, and so does the list of them.
+isomer::emulator::GraphNode* isomer_emulator_graph_add_condition(isomer::emulator::Graph* graph,
+                                                                 unsigned long long condition,
+                                                                 isomer::emulator::ConditionKind kind,
+                                                                 unsigned bodies,
+                                                                 isomer::emulator::Graph*** list);
 int isomer_emulator_capture_begin(const void* stream);
+/// Into a graph that is there.
+int isomer_emulator_capture_begin_to(const void* stream, isomer::emulator::Graph* graph);
 isomer::emulator::Graph* isomer_emulator_capture_end(const void* stream);
 isomer::emulator::Graph* isomer_emulator_captured(const void* stream);
 /// Whether a library may not work now, since some stream is captured; the refusal is told.

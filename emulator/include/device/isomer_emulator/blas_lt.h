@@ -122,6 +122,24 @@ static inline cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmul
                                                                   const void*, std::size_t) {
   return CUBLAS_STATUS_SUCCESS;
 }
+// The same in memory of the program's own.
+typedef isomer_emulator_blas_matmul cublasLtMatmulDescOpaque_t;
+typedef isomer_emulator_blas_layout cublasLtMatrixLayoutOpaque_t;
+typedef isomer_emulator_blas_preference cublasLtMatmulPreferenceOpaque_t;
+static inline cublasStatus_t cublasLtMatmulDescInit(cublasLtMatmulDesc_t d, cublasComputeType_t compute,
+                                                    cudaDataType_t scale) {
+  *d = isomer_emulator_blas_matmul{compute, scale};
+  return CUBLAS_STATUS_SUCCESS;
+}
+static inline cublasStatus_t cublasLtMatrixLayoutInit(cublasLtMatrixLayout_t l, cudaDataType_t type,
+                                                      std::uint64_t rows, std::uint64_t columns,
+                                                      std::int64_t stride) {
+  *l = {type, rows, columns, stride};
+  return CUBLAS_STATUS_SUCCESS;
+}
+static inline cublasStatus_t cublasLtMatmulPreferenceInit(cublasLtMatmulPreference_t) {
+  return CUBLAS_STATUS_SUCCESS;
+}
 static inline cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t,
                                                             cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
                                                             cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,

@@ -36,6 +36,7 @@ class barrier {
   void wait(arrival_token token) const { isomer_emulator_barrier_wait(address(), token, 0); }
   void wait_parity(bool parity) const { wait(parity); }
   void arrive_and_wait() { wait(arrive()); }
+  void arrive_and_drop() { isomer_emulator_barrier_drop(address(), 1); }
   bool try_wait(arrival_token token) const { return isomer_emulator_barrier_wait(address(), token, 1) != 0; }
   bool try_wait_parity(bool parity) const { return try_wait(parity); }
   static constexpr ::std::ptrdiff_t max() { return (1 << 20) - 1; }

@@ -109,6 +109,9 @@ static inline cudaError_t cudaInitDevice(int device, unsigned, unsigned) { retur
 #define cudaMemAdvise_v2 cudaMemAdvise
 #define cudaGraphAddDependencies_v2 cudaGraphAddDependencies
 #define cudaGraphAddNode_v2 cudaGraphAddNode
+#define cudaStreamGetCaptureInfo_v2 cudaStreamGetCaptureInfo
+#define cudaStreamGetCaptureInfo_v3 cudaStreamGetCaptureInfo
+#define cudaStreamUpdateCaptureDependencies_v2 cudaStreamUpdateCaptureDependencies
 #define cudaEventElapsedTime_v2 cudaEventElapsedTime
 #define cudaGetDeviceProperties_v2 cudaGetDeviceProperties
 typedef cudaKernelNodeParams cudaKernelNodeParamsV2;

@@ -1,8 +1,14 @@
-// CUDA's driver API as far as it needs no code object: devices, contexts, memory, streams, events and the launch of
-// a kernel that this program contains. A module cannot be loaded, since there is no machine code to load.
+// CUDA's driver API: devices, contexts, memory, streams, events, the launch of a kernel that this program contains,
+// and modules that it has compiled while it runs or that are made of a source beside it.
 #pragma once
 
+#include "code_objects.h"
 #include "cuda_runtime.h"
+
+#define __cuda_cuda_h__  // headers of others ask by it whether the driver API is there
+#ifndef CUDA_VERSION
+#define CUDA_VERSION 12000
+#endif
 
 typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
@@ -152,23 +158,50 @@ static inline cudaError_t cudaGetFuncBySymbol(CUfunction* out, void (*kernel)(P.
   *out = isomer::emulator::kernel_address(kernel);
   return cudaSuccess;
 }
+static inline isomer::emulator::LaunchRequest isomer_emulator_launch_of(dim3 grid, dim3 block, unsigned shared,
+                                                                        void* stream, int cooperative = 0) {
+  return isomer::emulator::request_of("kernel", "", 0, {grid, block, shared, stream}, cooperative);
+}
+#define CU_LAUNCH_PARAM_END (reinterpret_cast<void*>(0))
+#define CU_LAUNCH_PARAM_BUFFER_POINTER (reinterpret_cast<void*>(1))
+#define CU_LAUNCH_PARAM_BUFFER_SIZE (reinterpret_cast<void*>(2))
 static inline CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                       unsigned by, unsigned bz, unsigned shared, CUstream s, void** arguments,
-                                      void**) {
-  return isomer_emulator_cu(cudaLaunchKernel(f, dim3(gx, gy, gz), dim3(bx, by, bz), arguments, shared, s));
+                                      void** packed) {
+  const auto request = isomer_emulator_launch_of(dim3(gx, gy, gz), dim3(bx, by, bz), shared, s);
+  return isomer_emulator_cu(isomer::emulator::launch_array_or_packed(
+      request, f, arguments, packed, CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE,
+      CU_LAUNCH_PARAM_END));
 }
-static inline CUresult isomer_emulator_no_module() {
-  std::fprintf(stderr, "a module cannot be loaded: the emulator compiles kernels with their program, and has no "
-                       "machine to run code objects on\n");
-  return isomer_emulator_cu(isomer_emulator_fail(CUDA_ERROR_NOT_SUPPORTED));
+static inline CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz,
+                                                 unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                                                 CUstream s, void** arguments) {
+  const auto request = isomer_emulator_launch_of(dim3(gx, gy, gz), dim3(bx, by, bz), shared, s, 1);
+  return isomer_emulator_cu(isomer::emulator::launch_array(request, f, arguments));
 }
-static inline CUresult cuModuleLoad(CUmodule*, const char*) { return isomer_emulator_no_module(); }
-static inline CUresult cuModuleLoadData(CUmodule*, const void*) { return isomer_emulator_no_module(); }
-template <class... A>
-static inline CUresult cuModuleLoadDataEx(CUmodule*, const void*, A...) {
-  return isomer_emulator_no_module();
+
+static inline CUresult cuModuleLoad(CUmodule* module, const char* path) {
+  return isomer_emulator_cu(isomer_emulator_module_load(reinterpret_cast<void**>(module), path));
 }
-static inline CUresult cuModuleGetFunction(CUfunction*, CUmodule, const char*) {
-  return isomer_emulator_no_module();
+static inline CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  return isomer_emulator_cu(isomer_emulator_module_load_data(reinterpret_cast<void**>(module), image));
 }
-static inline CUresult cuModuleUnload(CUmodule) { return CUDA_SUCCESS; }
+template <class Options>
+static inline CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned, Options, void**) {
+  return cuModuleLoadData(module, image);
+}
+static inline CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
+  return cuModuleLoadData(module, image);
+}
+static inline CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  return isomer_emulator_cu(isomer_emulator_module_function(function, module, name));
+}
+static inline CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule module,
+                                         const char* name) {
+  return isomer_emulator_cu(
+      isomer_emulator_module_global(reinterpret_cast<void**>(address), bytes, module, name));
+}
+static inline CUresult cuModuleUnload(CUmodule module) {
+  return isomer_emulator_cu(isomer_emulator_module_unload(module));
+}
+#include "driver_functions.h"

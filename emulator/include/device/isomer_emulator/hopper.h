@@ -31,6 +31,8 @@ void isomer_emulator_barrier_init(unsigned barrier, unsigned count);
 void isomer_emulator_barrier_invalidate(unsigned barrier);
 /// `count` 0 announces bytes only.
 void isomer_emulator_barrier_arrive(unsigned barrier, unsigned count, unsigned bytes);
+/// Arrives, and the phases that follow take so many arrivals fewer.
+void isomer_emulator_barrier_drop(unsigned barrier, unsigned count);
 /// So many arrivals more belong to the phase in progress.
 void isomer_emulator_barrier_expect(unsigned barrier, unsigned count);
 void isomer_emulator_barrier_arrive_in(unsigned rank, unsigned barrier);

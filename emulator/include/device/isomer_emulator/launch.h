@@ -8,6 +8,7 @@
 
 #include "abi.h"
 #include "capture.h"
+#include "code_objects.h"
 
 namespace isomer::emulator {
 
@@ -210,6 +211,19 @@ int launch_array(const LaunchRequest& request, void (*function)(P...), void** ar
   return launch_array(request, kernel_address(function), arguments);
 }
 
+/// Of a module's function: pointers to the arguments, or a list that names a buffer of them and its size.
+inline int launch_array_or_packed(const LaunchRequest& request, const void* function, void** arguments,
+                                  void** list, void* names_buffer, void* names_size, void* ends) {
+  if (list == nullptr || arguments != nullptr) return launch_array(request, function, arguments);
+  const void* buffer = nullptr;
+  std::size_t bytes = 0;
+  for (; *list != ends; list += 2) {
+    if (*list == names_buffer) buffer = list[1];
+    if (*list == names_size) bytes = *static_cast<const std::size_t*>(list[1]);
+  }
+  return isomer_emulator_launch_packed(&request, function, buffer, bytes);
+}
+
 template <class T>
 constexpr char parameter_kind() {
   if constexpr (!std::is_pointer_v<T>) {
@@ -230,8 +244,9 @@ struct KernelRegistration<Function> {
   KernelRegistration(const char* name, const char* file, unsigned line) {
     static const std::size_t bytes[sizeof...(P) + 1] = {sizeof(P)..., 0};
     static const char kinds[sizeof...(P) + 1] = {parameter_kind<std::remove_reference_t<P>>()..., 0};
+    static const std::size_t alignments[sizeof...(P) + 1] = {alignof(P)..., 0};
     KernelEntry entry{name,    file,         line,  reinterpret_cast<const void*>(Function),
-                      &invoke, sizeof...(P), bytes, kinds};
+                      &invoke, sizeof...(P), bytes, kinds, alignments};
     isomer_emulator_register_kernel(&entry);
   }
 };
@@ -241,7 +256,7 @@ struct KernelRegistration<Function> {
 struct TemplateRegistration {
   TemplateRegistration(const char* name, const char* file, unsigned line, const char* kinds) {
     KernelEntry entry{name,    file, line, nullptr, nullptr, static_cast<unsigned>(__builtin_strlen(kinds)),
-                      nullptr, kinds};
+                      nullptr, kinds, nullptr};
     isomer_emulator_register_kernel(&entry);
   }
 };

@@ -302,6 +302,11 @@ ISOMER_EMULATOR_INLINE u64 arrived(u32 barrier, u32 count, u32 bytes) {
   isomer_emulator_barrier_arrive(barrier, count, bytes);
   return parity;
 }
+ISOMER_EMULATOR_INLINE u64 dropped(u32 barrier, u32 count) {
+  const u64 parity = isomer_emulator_barrier_parity(barrier);
+  isomer_emulator_barrier_drop(barrier, count);
+  return parity;
+}
 /// Behind all copies that the thread has begun.
 ISOMER_EMULATOR_INLINE void arrived_behind(u32 barrier) {
   isomer_emulator_copies_wait_for_all();

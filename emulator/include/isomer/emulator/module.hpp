@@ -180,6 +180,7 @@ class ISOMER_EMULATOR_EXPORT Module {
 
  private:
   friend class Session;
+  BuildOptions built_;
   std::filesystem::path library_;
   std::vector<std::filesystem::path> linked_;  ///< what it loads from beside the system
   std::vector<std::string> kernels_, reaches_;
