@@ -60,6 +60,7 @@ int main(int argc, char**) {
   MUST(nvrtcDestroyProgram(&program));
   int n = 100, threads = 0, first = 0;
   MUST(cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, scale));
+  if (cuFuncGetAttribute(&threads, static_cast<CUfunction_attribute>(10), scale) != CUDA_ERROR_INVALID_VALUE) return 99;
   if (threads != 1024) return 3;
   CUdeviceptr x, y, z, factor, variable;
   std::vector<float> h(n, 1.5f);

@@ -32,3 +32,22 @@ int isomer_emulator_module_unload(void* module);
 int isomer_emulator_launch_packed(const isomer::emulator::LaunchRequest* request, const void* function,
                                   const void* bytes, std::size_t size);
 }
+
+/// A kernel's attribute by its number in the driver API's list; false where the list has no such number.
+template <class Attributes>
+bool isomer_emulator_attribute(const Attributes& of, int number, int* value) {
+  const int values[] = {of.maxThreadsPerBlock,
+                        static_cast<int>(of.sharedSizeBytes),
+                        static_cast<int>(of.constSizeBytes),
+                        static_cast<int>(of.localSizeBytes),
+                        of.numRegs,
+                        of.ptxVersion,
+                        of.binaryVersion,
+                        of.cacheModeCA,
+                        of.maxDynamicSharedSizeBytes,
+                        of.preferredShmemCarveout};
+  constexpr int count = sizeof values / sizeof values[0];
+  if (value == nullptr || number < 0 || number >= count) return false;
+  *value = values[number];
+  return true;
+}

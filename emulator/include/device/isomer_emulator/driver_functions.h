@@ -52,18 +52,7 @@ enum { CU_COMPUTEMODE_DEFAULT = 0, CU_COMPUTEMODE_PROHIBITED = 2, CU_COMPUTEMODE
 static inline CUresult cuFuncGetAttribute(int* value, CUfunction_attribute what, CUfunction function) {
   cudaFuncAttributes all;
   if (const auto e = cudaFuncGetAttributes(&all, function)) return isomer_emulator_cu(e);
-  const int values[] = {all.maxThreadsPerBlock,
-                        static_cast<int>(all.sharedSizeBytes),
-                        static_cast<int>(all.constSizeBytes),
-                        static_cast<int>(all.localSizeBytes),
-                        all.numRegs,
-                        all.ptxVersion,
-                        all.binaryVersion,
-                        all.cacheModeCA,
-                        all.maxDynamicSharedSizeBytes,
-                        all.preferredShmemCarveout};
-  *value = values[what];
-  return CUDA_SUCCESS;
+  return isomer_emulator_attribute(all, what, value) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 static inline CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute what, int value) {
   return isomer_emulator_cu(cudaFuncSetAttribute(function, static_cast<cudaFuncAttribute>(what), value));

@@ -170,18 +170,7 @@ enum hipFunction_attribute {
 static inline hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute what, hipFunction_t function) {
   hipFuncAttributes all;
   if (const hipError_t e = hipFuncGetAttributes(&all, function)) return e;
-  const int values[] = {all.maxThreadsPerBlock,
-                        static_cast<int>(all.sharedSizeBytes),
-                        static_cast<int>(all.constSizeBytes),
-                        static_cast<int>(all.localSizeBytes),
-                        all.numRegs,
-                        all.ptxVersion,
-                        all.binaryVersion,
-                        all.cacheModeCA,
-                        all.maxDynamicSharedSizeBytes,
-                        all.preferredShmemCarveout};
-  *value = values[what];
-  return hipSuccess;
+  return isomer_emulator_attribute(all, what, value) ? hipSuccess : hipErrorInvalidValue;
 }
 static inline hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, hipFunction_t function,
                                                                             int threads, std::size_t shared) {
