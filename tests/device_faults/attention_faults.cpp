@@ -38,6 +38,8 @@ constexpr std::string_view kPaged =
     "attention b=2 sq=50 sk=200 hq=6 hkv=2 d=64 causal page=16 pack_gqa=always num_splits=1 seed=7";
 constexpr std::string_view kSplit =
     "attention b=2 sq=50 sk=300 hq=4 hkv=2 d=64 causal pack_gqa=always num_splits=2 seed=7";
+/// Two heads of the second entry have tiles in parts, the others whole ones.
+constexpr std::string_view kLastDivided = "attention b=2 sq=70 sk=700 hq=5 d=64 e4m3fn descale lse seed=7";
 constexpr std::string_view kAppended =
     "attention b=2 sq=20 sk=200 hq=4 hkv=2 d=64 append=5 page=16 num_splits=1 seed=7";
 /// The kernel for wide values.
@@ -79,6 +81,12 @@ Planted attention_piece_faults() {
        "end = least(begin + size + 1, length);", "expected", kSplit},
       {"split_begins_a_key_late", kPieceTiles, "      begin = tile.part * size;",
        "      begin = tile.part * size + (tile.part > 0);", "expected", kSplit},
+      {"divided_tiles_begin_one_late", kPieceTiles, "static_cast<int>(number) - of.whole_tiles;",
+       "static_cast<int>(number) - of.whole_tiles - 1;", "uninitialised-read", kLastDivided},
+      {"parts_of_the_last_heads_behind_their_room", kWayOut, "query - p.pieces.partial_first", "query",
+       "out-of-bounds-write", kLastDivided},
+      {"whole_tile_taken_for_a_part", kWayOut, " && tile.part != kAllKeys", "", "out-of-bounds-write",
+       kLastDivided},
       {"row_of_the_page_off_by_one_box", kPieceTiles, "kPanelColumns, spot.row, head, spot.outer}}",
        "kPanelColumns, spot.row ^ 1, head, spot.outer}}", "expected"},
       {"pages_of_the_first_entry", kPieceTiles, "p.kv_batch_idx ? p.kv_batch_idx[b] : b;", "0;", "expected"},

@@ -77,6 +77,57 @@ TEST(AttentionSm90Plan, KeepsAllMultiprocessorsBusyOnTheOtherShapesOfTheTable) {
     }
 }
 
+TEST(AttentionSm90Plan, TheLastRoundIsDividedWhereThatEndsSooner) {
+  // 16 heads of 86 tiles are 10.4 rounds of 132: the last head's are halves.
+  const Problem p(1, 16384, 16384, 16, 16, 128, 128, DType::e4m3fn);
+  const Sm90Tiling t = p.tiling();
+  EXPECT_EQ(t.rows, 192);
+  EXPECT_EQ(t.divided_units, 1);
+  EXPECT_EQ(t.parts, 2);
+  EXPECT_EQ(t.whole_tiles(), 15 * 86);
+  EXPECT_EQ(t.tiles, 15 * 86 + 2 * 86);
+  EXPECT_LE(p.idle(), 0.03);
+  const Geometry divided = divided_of(p.geometry(), t);
+  EXPECT_EQ(divided.batch * divided.heads, 1);
+  EXPECT_EQ(divided.total_q, 16384);
+  // 43 tiles of 192 rows are 5.2 rounds, which takes longer than 7.8 of 128 unless the last is divided.
+  const Sm90Tiling half = Problem(1, 8192, 8192, 16, 16, 128, 128, DType::e4m3fn).tiling();
+  EXPECT_EQ(half.rows, 192);
+  EXPECT_EQ(half.parts, 4);
+  EXPECT_EQ(half.whole_tiles(), 15 * 43);
+  // Tiles of 16 bits are divided where that is much shorter.
+  const Sm90Tiling few = Problem(1, 2304, 2304, 8, 8, 128, 128).tiling();
+  EXPECT_TRUE(few.pieces);
+  EXPECT_EQ(few.divided_units, 1);
+  EXPECT_GT(few.parts, 1);
+}
+
+TEST(AttentionSm90Plan, TheLastRoundStaysWholeWhereItFillsUpOrMayNotBeDivided) {
+  const auto divided = [](Problem p, bool causal = false, std::int64_t num_splits = 0) {
+    p.options.causal = causal;
+    p.options.num_splits = num_splits;
+    return p.tiling().divided_units;
+  };
+  const Problem p(1, 16384, 16384, 16, 16, 128, 128, DType::e4m3fn);
+  EXPECT_EQ(divided(p, true), 0);
+  EXPECT_EQ(divided(p, false, 1), 0);
+  // 10.7 rounds, and 41.5.
+  EXPECT_EQ(divided(Problem(4, 4096, 4096, 16, 16, 128, 128, DType::e4m3fn)), 0);
+  EXPECT_EQ(divided(Problem(1, 16384, 16384, 64, 8, 128, 128, DType::e4m3fn)), 0);
+  // Heads that share keys are divided together.
+  for (const auto pack : {AttentionOptions::Choice::never, AttentionOptions::Choice::always}) {
+    Problem grouped(1, 8192, 8192, 16, 4, 128, 128, DType::e4m3fn);
+    grouped.options.pack_gqa = pack;
+    const Geometry some = divided_of(grouped.geometry(), grouped.tiling());
+    EXPECT_GT(grouped.tiling().divided_units, 0);
+    EXPECT_EQ(some.heads % 4, 0);
+    EXPECT_EQ(some.heads_kv * 4, some.heads);
+  }
+  Problem lengths(2, 8192, 8192, 8, 8, 128, 128, DType::e4m3fn);
+  lengths.args.seqused_k = Tensor(at(0x500000), DType::i32, {2});
+  EXPECT_EQ(divided(lengths), 0);
+}
+
 TEST(AttentionSm90Plan, TheModelSaysWhereTilesDoNotSuffice) {
   // 176 tiles of 1 to 11 blocks on 132 multiprocessors: the longest is most of what there is.
   const Problem seeds = Problem(1, 1285, 1285, 16, 2, 128, 128, DType::f16).causal();

@@ -85,6 +85,21 @@ gpu::Step step_of(const Geometry& g, const Sm90Tiling& t) {
   return step;
 }
 
+/// Of a launch that joins the last heads of the last entry alone: these are its heads 0, 1, … of entry 0.
+void point_at_last_heads(device::AttentionParameters& p, const Parameters& whole, const AttentionArgs& a) {
+  const std::int64_t entry = whole.batch - 1, head = whole.heads - p.heads;
+  const auto move = [&](device::AttentionRows& rows, DType type) {
+    if (!rows.data) return;
+    const std::int64_t elements = entry * rows.outer_stride + head * rows.head_stride;
+    rows.data = static_cast<std::byte*>(rows.data) + elements * size_of(type);
+  };
+  move(p.out, a.out.dtype);
+  move(p.lse, DType::f32);
+  if (p.sink) p.sink = static_cast<const std::byte*>(p.sink) + head * size_of(a.sink.dtype);
+  if (p.v_descale.data)
+    p.v_descale.data += entry * p.v_descale.entry_stride + head / whole.group * p.v_descale.head_stride;
+}
+
 /// One launch of as many blocks as the device has multiprocessors, or tiles; before it one that appends and
 /// behind it one that combines parts, where the call or the tiling has such.
 class Sm90Plan : public gpu::Plan {
@@ -131,14 +146,16 @@ class Sm90Plan : public gpu::Plan {
     common.parts = t.parts;
     common.split_size = t.split_size;
     common.workers = 0;
-    decision.around = parameters_of(asked, common);
-    decision.workspace_bytes = common.workspace_bytes(g);
+    Geometry divided = divided_of(asked, t);
+    common.partial_rows = t.divided_units > 0 ? divided.total_q : common.partial_rows;
+    decision.around = parameters_of(divided, common);
+    decision.workspace_bytes = common.workspace_bytes(divided);
     if (turns) {
       decision.turned = turned_begin(decision.workspace_bytes);
       decision.workspace_bytes = decision.turned + turned_bytes(g.q);
     }
     if (t.grid > 0 && t.parts > 1) {
-      decision.steps.push_back(combine_step(g, facts, t.head_dim_v, t.block_n, t.parts));
+      decision.steps.push_back(combine_step(divided, facts, t.head_dim_v, t.block_n, t.parts));
       decision.steps.back().overlap_previous = facts.has.overlap;
     }
     return decision;
@@ -159,6 +176,7 @@ class Sm90Plan : public gpu::Plan {
          {"tile_rows", tiling_.tile_rows},
          {"box_rows", tiling_.box_rows},
          {"split_size", tiling_.split_size},
+         {"whole_tiles", tiling_.whole_tiles()},
          {"workspace_bytes", workspace_bytes_},
          {"modelled_blocks", static_cast<std::int64_t>(std::lround(schedule.makespan))},
          {"modelled_idle_percent", static_cast<std::int64_t>(std::lround(100 * schedule.idle()))}});
@@ -178,6 +196,7 @@ class Sm90Plan : public gpu::Plan {
     }
     device::AttentionParameters around = around_;
     attention::set_addresses(around, a, workspace);
+    if (tiling_.divided_units > 0) point_at_last_heads(around, parameters_, a);
     p.pieces.partial_out = around.partial_out;
     p.pieces.partial_state = around.partial_state;
     if (rotates_ != Decision::kNone) p.q.data = static_cast<std::byte*>(workspace) + turned_;

@@ -106,6 +106,7 @@ device::AttentionSm90Parameters sm90_parameters_of(const Geometry& g, const Sm90
   of.ragged = t.ragged;
   of.parts = number(t.parts);
   of.split_size = number(t.split_size);
+  of.whole_tiles = number(t.whole_tiles());
   of.box_rows = number(t.box_rows);
   of.of_pack = device::divisor_of(t.pack);
   of.of_page = device::divisor_of(std::max<std::int64_t>(g.page_size, 1));
@@ -115,7 +116,10 @@ device::AttentionSm90Parameters sm90_parameters_of(const Geometry& g, const Sm90
     of.page_table_stride = g.args->page_table.stride(0);
   }
   of.new_rows = g.append ? number(g.k_new.rows) : 0;
-  of.partial_rows = g.total_q;
+  const Geometry divided = divided_of(g, t);
+  of.partial_heads = divided.heads;
+  of.partial_rows = divided.total_q;
+  if (t.divided_units > 0) of.partial_first = (g.batch - 1 + g.heads - divided.heads) * divided.total_q;
   of.q_descale = factors_of(g.args->q_descale);
   of.k_descale = factors_of(g.args->k_descale);
   of.v_descale = factors_of(g.args->v_descale);

@@ -12,11 +12,8 @@ namespace {
 
 using core::ceil_div;
 
-/// What a tile costs beside its blocks of keys, in blocks: first S and softmax, last P·V, out.
-constexpr double kBorder = 2;
-
-/// Blocks of keys of a tile of a head, or of a part of them; none where the part has no keys.
-std::int64_t blocks_of(const Sm90Tiling& t, std::int64_t row_tile, std::int64_t part) {
+/// Blocks of keys of a tile of a head, or of one of `parts` of them; none where the part has no keys.
+std::int64_t blocks_of(const Sm90Tiling& t, std::int64_t row_tile, std::int64_t parts, std::int64_t part) {
   const std::int64_t shift = t.seqlen_k - t.seqlen_q, rows = t.seqlen_q * t.pack;
   const auto begin_of = [&](std::int64_t tile) {
     return std::max<std::int64_t>(tile * t.tile_rows - t.missing_rows, 0);
@@ -33,9 +30,9 @@ std::int64_t blocks_of(const Sm90Tiling& t, std::int64_t row_tile, std::int64_t 
     low = std::max(low, begin(first + shift));
     high = std::min(high, last + shift < 0 ? 0 : begin(last + shift) + t.chunk);
   }
-  if (t.parts > 1) {
+  if (parts > 1) {
     const std::int64_t size =
-        t.split_size > 0 ? t.split_size : ceil_div(ceil_div(t.seqlen_k, t.block_n), t.parts) * t.block_n;
+        t.split_size > 0 ? t.split_size : ceil_div(ceil_div(t.seqlen_k, t.block_n), parts) * t.block_n;
     if (part * size >= t.seqlen_k) return 0;
     low = std::max(low, part * size) - part * size;
     high = std::min(high, (part + 1) * size) - part * size;
@@ -45,7 +42,8 @@ std::int64_t blocks_of(const Sm90Tiling& t, std::int64_t row_tile, std::int64_t 
 
 std::int64_t blocks_of_head(const Sm90Tiling& t) {
   std::int64_t sum = 0;
-  for (std::int64_t row_tile = 0; row_tile < t.row_tiles; ++row_tile) sum += blocks_of(t, row_tile, 0);
+  for (std::int64_t row_tile = 0; row_tile < t.row_tiles; ++row_tile)
+    sum += blocks_of(t, row_tile, t.parts, 0);
   return sum;
 }
 
@@ -64,20 +62,24 @@ Sm90Schedule schedule_sm90(const Sm90Tiling& t) {
   if (t.grid == 0) return schedule;
   std::priority_queue<double, std::vector<double>, std::greater<>> ready;
   for (std::int64_t i = 0; i < t.grid; ++i) ready.push(0);
-  const auto take = [&](std::int64_t row_tile, std::int64_t part) {
-    const std::int64_t blocks = blocks_of(t, row_tile, part);
+  const auto take = [&](std::int64_t row_tile, std::int64_t parts, std::int64_t part) {
+    const std::int64_t blocks = blocks_of(t, row_tile, parts, part);
     if (blocks == 0) return;
-    const double begin = ready.top(), cost = static_cast<double>(blocks) + kBorder;
+    const double begin = ready.top(), cost = static_cast<double>(blocks) + t.border;
     ready.pop();
     ready.push(begin + cost);
     schedule.makespan = std::max(schedule.makespan, begin + cost);
     schedule.mean += cost / static_cast<double>(t.grid);
   };
+  // Sections have one head where some are divided.
+  const auto parts_of = [&](std::int64_t head) {
+    return t.divided_units == 0 || head >= t.heads - t.divided_units ? t.parts : 1;
+  };
   for (std::int64_t section = 0; section < t.heads; section += t.section)
     for (std::int64_t row_tile = t.row_tiles - 1; row_tile >= 0; --row_tile)
-      for (std::int64_t part = 0; part < t.parts; ++part)
+      for (std::int64_t part = 0; part < parts_of(section); ++part)
         for (std::int64_t head = section; head < std::min(section + t.section, t.heads); ++head)
-          take(row_tile, part);
+          take(row_tile, parts_of(section), part);
   return schedule;
 }
 

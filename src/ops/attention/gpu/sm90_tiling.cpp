@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <span>
 
 namespace isomer::ops::attention {
@@ -116,6 +117,10 @@ constexpr double kCombine = 2.5, kPartialBytesOfBlock = 2 << 20;
 constexpr double kWorthPieces = 0.9, kLeastGain = 1;
 /// Calls of so many tiles for each multiprocessor are not looked at: they fill the device anyhow.
 constexpr std::int64_t kFullRounds = 4;
+/// Where tiles are as many as that, so little of the last round is left that it is not looked at.
+constexpr std::int64_t kManyRounds = 20;
+/// Parts that a tile of the last round is divided into at most.
+constexpr std::int64_t kMostPartsOfLast = 4;
 constexpr std::int64_t kLeastPart = 256;
 constexpr std::int64_t kPartialBytes = std::int64_t{256} << 20;
 /// Of 128 rows those that must be in use where queries are many.
@@ -217,6 +222,13 @@ const TileCosts& costs_of(const Geometry& g, const Shape& shape) {
   return shape.head_dim <= 64 ? kOfBytesOf64Dimensions : kOfBytes;
 }
 
+const TileCost& cost_of_tile(const Geometry& g, std::int64_t rows) {
+  const TileCosts& costs = costs_of(g, *shape_of(g));
+  return rows == Layout::kRows       ? costs.of_few_rows
+         : rows == Layout::kManyRows ? costs.of_many_rows
+                                     : costs.of_most_rows;
+}
+
 /// What a tile is: its queries, and the keys of a block.
 struct TileShape {
   std::int64_t rows;
@@ -236,18 +248,30 @@ double time_of(const Geometry& g, const gpu::Facts& facts, std::int64_t heads, s
   return std::max(rounds * (mean + cost.border), all) * cost.block;
 }
 
-/// Of which `pack` heads share one, unless it has pages or columns of V: two warpgroups work on a tile, 64
-/// rows each, or three or four in blocks of fewer keys.
-TileShape tile_shape(const Geometry& g, const Shape& shape, const gpu::Facts& facts, const TileShape& few,
-                     std::int64_t pack, bool clears) {
-  if (shape.block_n_many_rows == 0 || g.paged || g.v_colmajor || g.batch == 0) return few;
-  const TileShape many{Layout::kManyRows, shape.block_n_many_rows},
-      most{Layout::kMostRows, shape.block_n_most_rows};
+/// The larger ones that three and four warpgroups work on in blocks of fewer keys; nullopt: they cannot.
+struct LargerShapes {
+  std::optional<TileShape> many, most;
+};
+LargerShapes larger_shapes(const Geometry& g, const Shape& shape, std::int64_t pack, bool clears) {
+  LargerShapes shapes;
+  if (shape.block_n_many_rows == 0 || g.paged || g.v_colmajor || g.batch == 0 ||
+      ceil_div(g.total_q, g.batch) * pack <= Layout::kRows)
+    return shapes;
   // Three warpgroups have no registers for softcap, unless they work on bytes, and then not for chunks beside
   // it.
-  const bool has_many = g.softcap <= 0 || (has_bytes(g) && g.chunk == 0), has_most = most.keys > 0 && !clears;
+  if (g.softcap <= 0 || (has_bytes(g) && g.chunk == 0))
+    shapes.many = TileShape{Layout::kManyRows, shape.block_n_many_rows};
+  if (shape.block_n_most_rows > 0 && !clears)
+    shapes.most = TileShape{Layout::kMostRows, shape.block_n_most_rows};
+  return shapes;
+}
+
+/// Of a call of which `pack` heads share one. Two warpgroups work on `few`, 64 rows each.
+TileShape tile_shape(const Geometry& g, const Shape& shape, const gpu::Facts& facts, const TileShape& few,
+                     std::int64_t pack, bool clears) {
+  const auto [many, most] = larger_shapes(g, shape, pack, clears);
+  if (!many && !most) return few;
   const std::int64_t rows = ceil_div(g.total_q, g.batch) * pack, heads = g.batch * g.heads / pack;
-  if (rows <= Layout::kRows) return few;
   const TileCosts& costs = costs_of(g, shape);
   TileShape best = few;
   double least = time_of(g, facts, heads, rows, pack, few, costs.of_few_rows);
@@ -259,11 +283,11 @@ TileShape tile_shape(const Geometry& g, const Shape& shape, const gpu::Facts& fa
   };
   if (has_bytes(g) && g.masked()) {  // where tiles are few, one more block in the longest of them is too many
     const std::int64_t tiles = heads * ceil_div(rows, Layout::kRows / pack * pack);
-    if (has_many && tiles > kFewRounds * facts.multiprocessors) consider(many, costs.of_many_rows, true);
-  } else if (has_many) {
-    consider(many, costs.of_many_rows);
+    if (many && tiles > kFewRounds * facts.multiprocessors) consider(*many, costs.of_many_rows, true);
+  } else if (many) {
+    consider(*many, costs.of_many_rows);
   }
-  if (has_most) consider(most, costs.of_most_rows);
+  if (most) consider(*most, costs.of_most_rows);
   return best;
 }
 
@@ -319,12 +343,15 @@ Sm90Tiling whole(const Geometry& g, const Shape& shape, const gpu::Facts& facts,
 }
 
 Sm90Tiling in_pieces(const Geometry& g, const Shape& shape, const gpu::Facts& facts, std::int64_t pack,
-                     std::int64_t parts, std::int64_t split_size) {
+                     std::int64_t parts, std::int64_t split_size, std::optional<TileShape> asked = {}) {
   Sm90Tiling t = whole(g, shape, facts, true);
   t.pieces = true;
   t.clears = false;  // as it is
   TileShape tile{Layout::kRows, shape.block_n_pieces};
-  if (has_bytes(g)) tile = tile_shape(g, shape, facts, tile, pack, false);
+  if (asked)
+    tile = *asked;
+  else if (has_bytes(g))
+    tile = tile_shape(g, shape, facts, tile, pack, false);
   t.rows = tile.rows;
   t.block_n = tile.keys;
   t.freely = has_bytes(g) && shape.block_n_many_rows > 0 &&
@@ -348,6 +375,14 @@ Sm90Tiling in_pieces(const Geometry& g, const Shape& shape, const gpu::Facts& fa
   return t;
 }
 
+/// Of `t`, whose tiles are whole and all alike, with as many parts for each tile of the last `units` units.
+Sm90Tiling divide_last(Sm90Tiling t, std::int64_t units, std::int64_t parts) {
+  t.parts = parts;
+  t.divided_units = units;
+  t.tiles += units * t.row_tiles * (parts - 1);
+  return t;
+}
+
 /// Heads that share a tile unless the call says otherwise.
 std::int64_t packed(const Geometry& g, Choice choice) {
   const std::int64_t group = std::max<std::int64_t>(g.group, 1);
@@ -359,20 +394,68 @@ std::int64_t packed(const Geometry& g, Choice choice) {
 /// What a block of such a tile takes, in blocks of 128 queries and 128 keys.
 double block_of(const Geometry& g, const Sm90Tiling& t) {
   if (t.rows == Layout::kRows) return 1;
-  const TileCosts& costs = costs_of(g, *shape_of(g));
-  const TileCost& its = t.rows == Layout::kManyRows ? costs.of_many_rows : costs.of_most_rows;
-  return its.block / costs.of_few_rows.block;
+  return cost_of_tile(g, t.rows).block / costs_of(g, *shape_of(g)).of_few_rows.block;
 }
 
 double cost_of(const Geometry& g, const Sm90Tiling& t) {
   const double whole = schedule_sm90(t).makespan * block_of(g, t);
   if (t.parts == 1) return whole;
-  const double rows = static_cast<double>(g.total_q * g.heads),
+  const Geometry divided = divided_of(g, t);
+  const double rows = static_cast<double>(divided.total_q * divided.heads),
                bytes = rows * t.parts * (g.head_dim_v + 2.0) * 4;
   return whole + kCombine + bytes / kPartialBytesOfBlock;
 }
 
+/// What a call costs whose tiles are all alike, or are but for those that are divided.
+double cost_of_rounds(const Geometry& g, Sm90Tiling t) {
+  if (has_bytes(g)) t.border = cost_of_tile(g, t.rows).border;
+  return cost_of(g, t);
+}
+
+/// Tiles that are alike leave multiprocessors without one in the last round: those of the last heads are
+/// divided where that ends sooner. Takes and gives back the best so far and what it costs.
+void divide_last_round(const Geometry& g, const Sm90Tiling& whole, Sm90Tiling& best, double& least) {
+  if (whole.lengths || whole.parts > 1 || whole.section > 1 || g.masked() || whole.tiles <= whole.grid ||
+      whole.tiles > kManyRounds * whole.grid || whole.tiles % whole.grid == 0)
+    return;
+  const std::int64_t step = std::max<std::int64_t>(g.group / whole.pack, 1);  // whole heads of keys
+  const std::int64_t units = ceil_div(ceil_div(whole.tiles % whole.grid, whole.row_tiles), step) * step;
+  for (std::int64_t parts = 2; parts <= kMostPartsOfLast && parts * kLeastPart <= g.seqlen_k; ++parts) {
+    const Sm90Tiling t = divide_last(whole, units, parts);
+    if (units > t.units || parts * units * whole.pack * g.seqlen_q * (g.head_dim_v + 2) * 4 > kPartialBytes)
+      return;
+    const double cost = cost_of_rounds(g, t) + kLeastGain;
+    if (cost >= least) continue;
+    least = cost;
+    best = t;
+  }
+}
+
+/// Of a call in pieces, its best tiling whose last round is not divided being `best`.
+void divide_last_round(const Geometry& g, const Shape& shape, const gpu::Facts& facts, Sm90Tiling& best) {
+  if (g.masked() || best.parts > 1) return;
+  double least = cost_of_rounds(g, best);
+  const Sm90Tiling whole = best;
+  divide_last_round(g, whole, best, least);
+  if (!has_bytes(g)) return;
+  const auto [many, most] = larger_shapes(g, shape, whole.pack, false);
+  const TileShape few{Layout::kRows, shape.block_n_pieces};
+  for (const std::optional<TileShape>& other : {std::optional(few), many, most})
+    if (other && other->rows != whole.rows)
+      divide_last_round(g, in_pieces(g, shape, facts, whole.pack, 1, 0, other), best, least);
+}
+
 }  // namespace
+
+Geometry divided_of(const Geometry& g, const Sm90Tiling& t) {
+  Geometry divided = g;
+  if (t.divided_units == 0) return divided;
+  divided.batch = 1;
+  divided.heads = t.divided_units * t.pack;
+  divided.heads_kv = divided.heads / std::max<std::int64_t>(g.group, 1);
+  divided.total_q = g.seqlen_q;
+  return divided;
+}
 
 Sm90Tiling tile_up_sm90(const Geometry& g, const AttentionOptions& options, const gpu::Facts& facts) {
   const Shape& shape = *shape_of(g);
@@ -383,15 +466,18 @@ Sm90Tiling tile_up_sm90(const Geometry& g, const AttentionOptions& options, cons
     return in_pieces(g, shape, facts, pack, common.parts, options.split_size);
   }
   Sm90Tiling best = asked ? in_pieces(g, shape, facts, pack, 1, 0) : whole(g, shape, facts);
-  if (best.tiles == 0 || best.tiles > kFullRounds * facts.multiprocessors ||
-      g.total_q * g.group > kMostSm90Rows)
+  const bool divides = options.num_splits == 0, counts = g.total_q * g.group <= kMostSm90Rows;
+  if (best.tiles == 0 || best.tiles > kFullRounds * facts.multiprocessors || !counts) {
+    if (asked && divides && counts && best.tiles > 0) divide_last_round(g, shape, facts, best);
     return best;
+  }
   double least = asked ? cost_of(g, best) : cost_of(g, best) * kWorthPieces - kLeastGain;
   const std::int64_t row_bytes = std::max<std::int64_t>(g.total_q * g.heads * (g.head_dim_v + 2) * 4, 1);
   for (std::int64_t parts = 1; parts == 1 || (options.num_splits == 0 && parts * kLeastPart <= g.seqlen_k &&
                                               parts * row_bytes <= kPartialBytes && parts <= 64);
        parts += parts < 8 ? 1 : 4) {
     const Sm90Tiling t = in_pieces(g, shape, facts, pack, parts, 0);
+    if (parts == 1 && divides) divide_last_round(g, t, best, least);
     if (t.tiles > kFullRounds * facts.multiprocessors && parts > 1) break;
     if (const double cost = cost_of(g, t); cost < least) {
       least = cost;

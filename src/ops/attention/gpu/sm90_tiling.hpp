@@ -32,10 +32,17 @@ struct Sm90Tiling {
   std::int64_t units = 0;                  ///< of an entry: heads / pack
   std::int64_t tile_rows = 0;              ///< in use, whole queries
   std::int64_t parts = 1, split_size = 0;  ///< of an entry's keys, as GpuTiling has them
+  std::int64_t divided_units = 0;          ///< the last entry's last ones, which alone are; 0: all are
   std::int64_t box_rows = 0;               ///< of K and V in one copy
   bool ragged = false;                     ///< entries have different numbers of queries
 
+  /// That come first and have all of their keys, where others do not; 0 where all are alike.
+  std::int64_t whole_tiles() const {
+    return divided_units > 0 ? tiles - divided_units * row_tiles * parts : 0;
+  }
+
   // What the model of its schedule asks for.
+  double border = 2;  ///< of a tile beside its blocks of keys, in blocks: first S and softmax, last P·V, out
   std::int64_t heads = 0;  ///< of all entries; units where they are packed
   std::int64_t seqlen_q = 0, seqlen_k = 0;
   std::int64_t window_left = -1, window_right = -1;
@@ -57,6 +64,9 @@ std::string refuse_sm90(const Geometry& geometry, const AttentionOptions& option
 
 /// Of a call that is not refused.
 Sm90Tiling tile_up_sm90(const Geometry& geometry, const AttentionOptions& options, const gpu::Facts& facts);
+
+/// The part of a call whose tiles are divided: all of it, or the last heads of its last entry.
+Geometry divided_of(const Geometry& geometry, const Sm90Tiling& tiling);
 
 /// How a call's tiles fall on multiprocessors that each take the next one when they are ready, in units of
 /// one block of keys. A tile costs its blocks and a border; nothing else is modelled.

@@ -57,20 +57,21 @@ struct AttentionSm90Layout {
 /// What the kernel for pieces is told beyond that: rows of several heads share a tile, an entry's keys are
 /// divided over tiles, or they lie in pages.
 struct AttentionSm90Pieces {
-  i32 pack;        ///< query heads that share a tile: row r of a unit is query r / pack of its head r % pack
-  i32 units;       ///< of an entry: heads / pack
-  i32 tile_rows;   ///< that are in use, whole queries: pack·floor(128 / pack)
-  i32 ragged;      ///< entries have different numbers of queries
-  i32 parts;       ///< of an entry's keys, at most
-  i32 split_size;  ///< keys of a part; 0: whole blocks, as many for each of `parts`
-  i32 box_rows;    ///< of K and V in one copy: one block, or what divides it and a page
+  i32 pack;         ///< query heads that share a tile: row r of a unit is query r / pack of its head r % pack
+  i32 units;        ///< of an entry: heads / pack
+  i32 tile_rows;    ///< that are in use, whole queries: pack·floor(128 / pack)
+  i32 ragged;       ///< entries have different numbers of queries
+  i32 parts;        ///< of an entry's keys, at most
+  i32 split_size;   ///< keys of a part; 0: whole blocks, as many for each of `parts`
+  i32 whole_tiles;  ///< that come first and have all of their keys; those behind are divided into `parts`
+  i32 box_rows;     ///< of K and V in one copy: one block, or what divides it and a page
   i32 table_rows, max_pages;
   const i32* page_table;  ///< null: not paged
   i64 page_table_stride;
   const i32 *cache_seqlens, *cu_seqlens_k_new;  ///< [batch] and [batch + 1], or null
   i32 new_rows;
-  f32 *partial_out, *partial_state;  ///< as AttentionParameters has them
-  i64 partial_rows;
+  f32 *partial_out, *partial_state;                ///< as AttentionParameters has them
+  i64 partial_heads, partial_rows, partial_first;  ///< with results in parts, and the number of the first row
   Divisor of_pack, of_page;
   AttentionFactors q_descale, k_descale, v_descale;  ///< of e4m3
   i32 v_colmajor;                                    ///< V's rows are columns of keys: e4m3

@@ -27,7 +27,15 @@ struct PieceTiles {
   /// False where there are not so many. tile.part is −1 where the tile has nothing to do.
   ISOMER_DEVICE bool find(const Parameters& p, u32 number, Tile& tile) {
     const AttentionSm90Pieces& of = p.pieces;
-    const u32 each = static_cast<u32>(of.units * of.parts);
+    int parts = of.parts, part = 0;
+    if (of.whole_tiles > 0) {  // entries have the same number of queries then
+      if (number >= static_cast<u32>(p.tiles)) return false;
+      const int behind = static_cast<int>(number) - of.whole_tiles;
+      part = behind < 0 ? kAllKeys : behind % parts;
+      if (behind >= 0) number = static_cast<u32>(of.whole_tiles + behind / parts);
+      parts = 1;
+    }
+    const u32 each = static_cast<u32>(of.units * parts);
     int entry, row_tiles = p.row_tiles;
     if (!of.ragged) {
       if (number >= static_cast<u32>(p.tiles)) return false;
@@ -67,14 +75,14 @@ struct PieceTiles {
         break;
       }
     }
-    const int turns = row_tiles * of.parts;
+    const int turns = row_tiles * parts;
     const int section = static_cast<int>(number) / (p.section * turns);
     const int rest = static_cast<int>(number) - section * p.section * turns;
     const int together = least(p.section, of.units - section * p.section);
-    const int turn = rest / together, row_turn = turn / of.parts;
+    const int turn = rest / together, row_turn = turn / parts;
     tile.head = section * p.section + rest - turn * together;
     tile.row0 = most((row_tiles - 1 - row_turn) * of.tile_rows - p.missing_rows, 0);
-    tile.part = turn - row_turn * of.parts;
+    tile.part = part + turn - row_turn * parts;
     // Through shared memory: what it took to find them does not stay in registers.
     warp_barrier();
     if (threadIdx.x == 0) {
@@ -129,7 +137,7 @@ struct PieceTiles {
     const int padding = p.leftpad_k ? clamp(p.leftpad_k[b], 0, length - added) : 0;
     length -= padding;
     int begin = 0, end = length;
-    if (of.parts > 1) {
+    if (of.parts > 1 && tile.part != kAllKeys) {
       const int blocks = (length + kKeys - 1) / kKeys;
       const int size = of.split_size > 0 ? of.split_size : (blocks + of.parts - 1) / of.parts * kKeys;
       begin = tile.part * size;

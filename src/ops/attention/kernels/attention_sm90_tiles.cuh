@@ -28,6 +28,9 @@ constexpr bool kChunked = false;
 /// A block may hold slots behind an entry's keys, whose values must not count.
 constexpr bool kClears = kPieces || ISOMER_CLEARS;
 
+/// The part of a tile that has all of its keys where others are divided.
+constexpr i32 kAllKeys = i32{1} << 30;
+
 ISOMER_DEVICE int least(int a, int b) { return a < b ? a : b; }
 ISOMER_DEVICE int most(int a, int b) { return a > b ? a : b; }
 ISOMER_DEVICE int clamp(int x, int low, int high) { return most(low, least(x, high)); }
@@ -41,7 +44,7 @@ struct Tile {
   i32 kv_outer, first_slot;  ///< key j is row (kv_outer, first_slot + j), or slot first_slot + j of its pages
   i32 shift;                 ///< with pieces: query i stands at key i + shift
   i32 first;                 ///< with pieces: keys before it belong to nobody; a copy begins with them
-  i32 part;                  ///< with pieces; −1 where it has no keys and no result
+  i32 part;                  ///< with pieces; −1 where it has no keys and no result, or kAllKeys
   i32 kv_head;               ///< with pieces
   i32 entry;                 ///< with pieces, for the producer
   i32 origin;                ///< with chunks: the entry's key that counts as 0

@@ -96,7 +96,7 @@ struct WayOut : BlockWork {
       o[0] = o[2] = nan();  // so that Σ P·v of both rows is summed again, too
     }
     if constexpr (kPieces) {
-      if (p.pieces.parts > 1) {
+      if (p.pieces.parts > 1 && tile.part != kAllKeys) {
         store_part(slot_of(its_turn), tile, query, static_cast<int>(lane), done);
         return;
       }
@@ -204,8 +204,8 @@ struct WayOut : BlockWork {
       sum += shuffle_xor(sum, 2);
       const bool mine = row + 8 * r < tile.end(p);
       const int query = Tile::query_of(p, row + 8 * r), head = tile.head_of(p, row + 8 * r);
-      to[r] = (static_cast<i64>(tile.part) * p.heads + head) * p.pieces.partial_rows +
-              tile.q_outer * p.q.rows + tile.q_row + query;
+      to[r] = (static_cast<i64>(tile.part) * p.pieces.partial_heads + head) * p.pieces.partial_rows +
+              tile.q_outer * p.q.rows + tile.q_row + query - p.pieces.partial_first;
       f32 all = sum_of_out(r);
       all += shuffle_xor(all, 1);
       all += shuffle_xor(all, 2);
