@@ -19,13 +19,15 @@ ISOMER_DEVICE Factors get_factors(u32 slot, const Parameters& p) {
   return {f32_of(words[0]), f32_of(words[1]), f32_of(words[2]), p.cap, f32_of(words[3])};
 }
 
-/// Whichever the types of keys ask for.
-template <class T>
-ISOMER_DEVICE const auto& scale_of(const Parameters& p, const Factors& factors) {
-  if constexpr (kScaled)
-    return factors;
-  else
-    return p;
-}
+/// Of 16-bit types, as softmax wants it.
+struct Scale {
+  f32 scale_log2, lowest;
+};
+
+// The scale lies in a register of each lane, where one is left: a multiply-add with an operand in a uniform
+// register, as products have their descriptors in, takes twice as long beside products.
+constexpr bool kScaleInEveryLane = kScaled ? kGroups == 3 : !(kDim == 192 && kDimV == 128);
+/// x there. The compiler does not see that it is the same in all of them.
+ISOMER_DEVICE f32 in_every_lane(f32 x) { return fmaf(static_cast<f32>(threadIdx.x), 0.0f, x); }
 
 }  // namespace isomer::device::attention_sm90

@@ -38,6 +38,7 @@ struct Warpgroup {
   u32 queries[kHoldsQueries ? kDim / kDepth : 1][4];
   bool begun = true;  ///< Σ P·v of the tile holds something
   Factors factors;    ///< of e4m3
+  f32 own_scale;      ///< of 16 bits
   static constexpr u32 kDescaled = 1, kUnset = 2;
   u32 unusual = 0;  ///< is_descaled() and is_unset(), where they are remembered
 
@@ -50,9 +51,16 @@ struct Warpgroup {
         q_matrix(SharedMatrix::of(memory.q(0) + static_cast<u32>(which * 64 * 128), 16, 1024)),
         k_matrix(SharedMatrix::of(memory.k(0), 16, 1024)),
         v_matrix(kFp8 ? SharedMatrix::of(memory.v(0), 16, 8 * kTurnedRow, kTurnedSwizzle)
-                      : SharedMatrix::of(memory.v(0), kPanelKeys, 1024)) {}
+                      : SharedMatrix::of(memory.v(0), kPanelKeys, 1024)) {
+    if constexpr (kScaleInEveryLane && !kScaled) own_scale = in_every_lane(p.scale_log2);
+  }
 
-  ISOMER_DEVICE const auto& scale() const { return scale_of<Element>(p, factors); }
+  ISOMER_DEVICE decltype(auto) scale() const {
+    if constexpr (kScaled)
+      return (factors);
+    else
+      return Scale{kScaleInEveryLane ? own_scale : p.scale_log2, p.lowest};
+  }
   /// The same in all lanes; so they stay together.
   ISOMER_DEVICE bool is_descaled() const { return any_lane(factors.descale != 1.0f); }
   /// Some row of the warp has seen no key.
@@ -110,6 +118,7 @@ struct Warpgroup {
       if constexpr (kChunked) tile.origin = shuffle(static_cast<int>(load_shared(slot_of(turn) + 68)), 0);
       if constexpr (kScaled) {
         factors = get_factors(slot_of(turn), p);
+        if constexpr (kScaleInEveryLane) factors.scale_log2 = in_every_lane(factors.scale_log2);
         if constexpr (kRemembers) unusual = is_descaled() ? kDescaled : 0;
       }
     }
