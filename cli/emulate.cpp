@@ -200,6 +200,10 @@ Run emulate(CLI::App& app) {
                  "number of runs of the program: in its natural order, in the opposite order, then by seeds")
       ->check(positive_whole_number)
       ->option_text("N");
+  app.add_option("--workers", o->run.workers,
+                 "run blocks on so many cores, small launches too; default: all cores, where that is faster")
+      ->check(positive_whole_number)
+      ->option_text("N");
   app.add_flag("--table", o->table,
                "run every program of the folder FILE and print one row for each; --timeout limits each run, and "
                "each build to four times as long");

@@ -111,6 +111,60 @@ TEST(CodeObjects, WhatNvrtcCompilesIsLoadedLaunchedAndWatched) {
   }
 }
 
+const char* const kOfTheLinker = R"(
+#include <cuda.h>
+#include <nvrtc.h>
+#include <cstring>
+#include <vector>
+static const char* const kPtx = ".version 8.0\n.target sm_90a, debug\n.address_size 64\n.visible .entry k() { ret; }\n";
+int main(int argc, char**) {
+  cuInit(0);
+  CUlinkState state;
+  CUmodule module;
+  CUfunction kernel;
+  if (cuLinkCreate(0, nullptr, nullptr, &state)) return 1;
+  if (argc > 1)
+    return cuModuleLoadData(&module, kPtx) == CUDA_ERROR_INVALID_PTX &&
+                   cuLinkAddData(state, CU_JIT_INPUT_PTX, (void*)kPtx, strlen(kPtx) + 1, "of_k", 0, nullptr, nullptr) ==
+                       CUDA_ERROR_INVALID_PTX &&
+                   cuLinkAddFile(state, CU_JIT_INPUT_LIBRARY, "libdevice.a", 0, nullptr, nullptr)
+               ? 0 : 2;
+  nvrtcProgram program;
+  nvrtcCreateProgram(&program, "extern \"C\" __global__ void seven(int* x) { *x = 7; }", "seven.cu", 0, nullptr, nullptr);
+  if (nvrtcCompileProgram(program, 0, nullptr)) return 3;
+  size_t bytes = 0;
+  nvrtcGetPTXSize(program, &bytes);
+  std::vector<char> ptx(bytes);
+  nvrtcGetPTX(program, ptx.data());
+  void* image;
+  if (cuLinkAddData(state, CU_JIT_INPUT_PTX, ptx.data(), bytes, "seven", 0, nullptr, nullptr)) return 4;
+  if (cuLinkComplete(state, &image, &bytes) || cuModuleLoadData(&module, image) || cuLinkDestroy(state)) return 5;
+  if (cuModuleGetFunction(&kernel, module, "seven")) return 6;
+  CUdeviceptr x;
+  int h = 0;
+  cuMemAlloc(&x, 4);
+  void* arguments[] = {&x};
+  if (cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, 0, arguments, 0)) return 7;
+  cuMemcpyDtoH(&h, x, 4);
+  return h == 7 ? 0 : 8;
+}
+)";
+
+TEST(CodeObjects, TheLinkerTakesWhatNvrtcCompilesAndSaysWhatElseItIsGiven) {
+  const WrittenSource source(kOfTheLinker, "links.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  expect_good(module);
+  const RunResult others = module.run_main({"PTX"});
+  EXPECT_EQ(others.exit_status, 0) << others.failure;
+  ASSERT_EQ(others.refusals.size(), 3u);
+  EXPECT_EQ(others.refusals[0].text.rfind("a module's data: PTX text for sm_90a cannot be loaded", 0), 0u)
+      << others.refusals[0].text;
+  EXPECT_EQ(others.refusals[1].text.rfind("cuLinkAddData of of_k: PTX text for sm_90a cannot be loaded", 0), 0u)
+      << others.refusals[1].text;
+  EXPECT_EQ(others.refusals[2].text.rfind("cuLinkAddFile of libdevice.a: the emulator links no files", 0), 0u)
+      << others.refusals[2].text;
+}
+
 const char* const kOfHip = R"(
 #include <hip/hip_runtime.h>
 #include <hip/hiprtc.h>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "good_program.hpp"
 #include "isomer/emulator/module.hpp"
 #include "written_source.hpp"
 
@@ -148,6 +149,59 @@ TEST(Barriers, GoOnWithoutWhoHasDroppedOut) {
   ASSERT_FALSE(race.reports.empty()) << race.failure;
   EXPECT_EQ(race.reports[0].kind, Kind::race);
   EXPECT_EQ(race.reports[0].buffer, "parts");
+}
+
+// Two blocks meet at a barrier of the device's scope; the last thread of a block's barrier calls a function.
+const char* const kWide = R"(#include <cuda/barrier>
+#include <cstdlib>
+using wide = cuda::barrier<cuda::thread_scope_device>;
+struct Counts { int* n; __device__ void operator()() { ++*n; } };
+using counting = cuda::barrier<cuda::thread_scope_block, Counts>;
+__global__ void start(wide* b, int n) { init(b, n); }
+__global__ void sums(wide* b, int* y, int how) {
+  const int me = blockIdx.x * blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
+  for (int round = 0; round < 3; ++round) {
+    y[me] += me + round;
+    if (how == 1 && round == 2) b->arrive();
+    else b->arrive_and_wait();
+    const int other = y[all - 1 - me];
+    b->arrive_and_wait();
+    y[me] += other;
+  }
+}
+__global__ void counts(int* n) {
+  __shared__ counting b;
+  __shared__ int part[32];
+  if (threadIdx.x == 0) init(&b, blockDim.x, Counts{n});
+  __syncthreads();
+  part[threadIdx.x] = threadIdx.x;
+  b.arrive_and_wait();
+  if (part[31 - threadIdx.x] != 31 - threadIdx.x) n[1] = 1;
+  auto token = b.arrive();
+  b.wait(std::move(token));
+}
+int main(int argc, char** argv) {
+  wide* b; int *y, *n, h[64], k[2];
+  cudaMalloc(&b, sizeof *b); cudaMalloc(&y, sizeof h); cudaMemset(y, 0, sizeof h); cudaMalloc(&n, 8); cudaMemset(n, 0, 8);
+  start<<<1, 1>>>(b, 64);
+  sums<<<2, 32>>>(b, y, argc > 1 ? std::atoi(argv[1]) : 0);
+  counts<<<1, 32>>>(n);
+  if (cudaDeviceSynchronize()) return 1;
+  cudaMemcpy(h, y, sizeof h, cudaMemcpyDeviceToHost); cudaMemcpy(k, n, 8, cudaMemcpyDeviceToHost);
+  int v[64] = {};
+  for (int r = 0; r < 3; ++r) { int o[64]; for (int i = 0; i < 64; ++i) v[i] += i + r; for (int i = 0; i < 64; ++i) o[i] = v[63 - i]; for (int i = 0; i < 64; ++i) v[i] += o[i]; }
+  for (int i = 0; i < 64; ++i) if (h[i] != v[i] && argc < 2) return 2;
+  return k[0] == 2 && k[1] == 0 ? 0 : 3;
+}
+)";
+
+TEST(Barriers, OfTheDeviceOrderItsBlocksAndOthersCallAFunction) {
+  const WrittenSource source(kWide);
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  expect_good(module);
+  const RunResult faulty = module.run_main({"1"});
+  ASSERT_FALSE(faulty.reports.empty());
+  EXPECT_EQ(faulty.reports[0].kind, Kind::race) << faulty.reports[0].text;
 }
 
 const char* const kCopies = R"(

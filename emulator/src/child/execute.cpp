@@ -173,7 +173,7 @@ RunResult execute(const Request& request, std::byte* shared) {
   s.lanes = request.lanes;
   s.seed = request.options.seed;
   s.watch = request.watch;
-  s.workers = request.options.workers;
+  if (request.options.workers != 0) s.workers = request.options.workers;
   s.step_limit = request.options.step_limit;
   s.hip = request.hip;
   s.blocks = request.options.blocks;

@@ -61,7 +61,8 @@ class Writer {
         .put(r.seconds)
         .put(r.thread_steps)
         .put(r.blocks)
-        .put(r.watched);
+        .put(r.watched)
+        .put(r.side_by_side);
   }
   std::string out;
 };
@@ -95,7 +96,7 @@ class Reader {
   void get(Refusal& r) { get(r.cause), get(r.kernel), get(r.text); }
   void get(LaunchRecord& r) {
     get(r.kernel), get(r.grid), get(r.block), get(r.shared_bytes), get(r.stream), get(r.error),
-        get(r.seconds), get(r.thread_steps), get(r.blocks), get(r.watched);
+        get(r.seconds), get(r.thread_steps), get(r.blocks), get(r.watched), get(r.side_by_side);
   }
   std::uint64_t length() {
     std::uint64_t n = 0;

@@ -119,7 +119,9 @@ bool run_call() {
   Memory::instance().set_limit(Memory::instance().in_use() + storages * 2 + request.options.memory_limit);
   Settings& s = settings();
   s.seed = request.options.seed;
-  s.workers = request.options.workers;
+  if (request.options.workers != 0) s.workers = request.options.workers;
+  // Calls are short, and those of several candidates run at once.
+  if (s.watch && s.workers == 0) s.workers = 1;
   s.step_limit = request.options.step_limit;
   s.kernels_idle = request.options.kernels_idle;
   s.most_threads = request.options.most_threads;

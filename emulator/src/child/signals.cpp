@@ -18,6 +18,7 @@
 
 #include "child/division.hpp"
 #include "execution/progress.hpp"
+#include "execution/turns.hpp"
 #include "execution/worker.hpp"
 #include "memory/closed.hpp"
 #include "memory/memory.hpp"
@@ -120,7 +121,7 @@ std::string described(const siginfo_t& info) {
   if (is_null(info)) return "through a null pointer";
   Memory& memory = Memory::instance();
   const void* address = info.si_addr;
-  const Buffer* near = memory.contains(address) ? memory.nearest(address, false) : nullptr;
+  const Buffer* near = memory.contains(address) ? memory.nearest(address, nullptr) : nullptr;
   if (!near) return "outside of device memory";
   const std::ptrdiff_t offset = static_cast<const std::byte*>(address) - near->begin;
   return fmt::format("at offset {} of buffer {} of {} bytes", offset,
@@ -223,11 +224,25 @@ bool is_touch(const siginfo_t* info, const ucontext_t* context) {
   return true;
 }
 
+// A device thread whose block runs beside others: on one core it is judged what it does, and whether it comes to it.
+// The handler's end leads it there, on a stack of its own that nobody needs any more.
+bool is_left_to_one_core(ucontext_t* context) {
+  const Thread* const thread = current_thread();
+  if (thread == nullptr || !thread->block->is_beside()) return false;
+  constexpr std::uintptr_t kRoom = 256, kAligned = 16;
+  const std::uintptr_t top = (reinterpret_cast<std::uintptr_t>(thread->fiber->high) - kRoom) / kAligned * kAligned;
+  auto& registers = context->uc_mcontext.gregs;
+  registers[REG_RSP] = static_cast<greg_t>(top - sizeof(void*));
+  registers[REG_RIP] = reinterpret_cast<greg_t>(&run_alone);
+  return true;
+}
+
 // The process is lost already: what is done here may be more than a handler should do, and if it fails as
 // well, the caller still sees the signal.
 void on_signal(int number, siginfo_t* info, void* context) {
   if (number == SIGALRM && (!time_is_up() || handed_on() || in_library(static_cast<ucontext_t*>(context))))
     return;
+  if (number != SIGALRM && number != SIGXFSZ && is_left_to_one_core(static_cast<ucontext_t*>(context))) return;
   if (number == SIGSEGV && is_touch(info, static_cast<ucontext_t*>(context))) return;
   if (number == SIGFPE && divides_as_a_device(static_cast<ucontext_t*>(context))) return;
   stops_since = seconds_of(CLOCK_MONOTONIC);
@@ -249,6 +264,7 @@ void on_signal(int number, siginfo_t* info, void* context) {
     _exit(0);
   }
   if (const Thread* t = current_thread()) {
+    t->block->stops_here();
     const char* kernel = current_block()->launch().request.kernel;
     stopped.in_kernel = true;
     const Launch& launch = current_block()->launch();

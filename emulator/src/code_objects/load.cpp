@@ -8,9 +8,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -100,6 +103,36 @@ const void* image_of(void* module) {
   return dlinfo(module, RTLD_DI_LINKMAP, &map) == 0 ? reinterpret_cast<const void*>(map->l_addr) : nullptr;
 }
 
+/// What a program gives where the emulator wants a code object of its own. `bytes`: 0 where it is not known.
+std::string kind_of(const void* image, std::size_t bytes) {
+  if (image == nullptr) return "no code object";
+  const auto* const text = static_cast<const char*>(image);
+  constexpr std::uint32_t kFatBinary = 0xba55ed50, kElf = 0x464c457f;
+  std::uint32_t magic = 0;
+  if (bytes == 0 || bytes >= sizeof magic) std::memcpy(&magic, text, strnlen(text, sizeof magic));
+  if (magic == kElf) return "machine code of a device";
+  if (magic == kFatBinary) return "a fat binary of devices";
+  constexpr std::size_t kBeginning = 1 << 16;
+  const std::string_view beginning(text, strnlen(text, bytes == 0 ? kBeginning : std::min(bytes, kBeginning)));
+  if (beginning.find(".version") != beginning.npos) {
+    constexpr std::string_view kTarget = ".target ";
+    const std::size_t at = beginning.find(kTarget);
+    if (at != beginning.npos) {
+      const std::string_view target = beginning.substr(at + kTarget.size());
+      return fmt::format("PTX text for {}", target.substr(0, target.find_first_of(", \r\n\t")));
+    }
+  }
+  return "a code object of a real device";
+}
+
+int refuse_image(const void* image, std::size_t bytes, const std::string& call) {
+  const std::string kind = kind_of(image, bytes);
+  return refuse(kind.starts_with("PTX") ? error::invalid_ptx : error::invalid_image,
+                fmt::format("{}: {} cannot be loaded: the emulator loads what nvrtc or hiprtc compile while the "
+                            "program runs, and files beside which their sources lie",
+                            call, kind));
+}
+
 bool is_loaded(void* module) {
   std::lock_guard lock(loaded_mutex);
   return loaded.count(module) != 0;
@@ -114,11 +147,14 @@ using namespace isomer::emulator;
 
 EXPORT int isomer_emulator_module_load_data(void** module, const void* image) {
   const fs::path library = image ? module_of(static_cast<const char*>(image)) : fs::path();
-  if (library.empty())
-    return refuse(error::invalid_image,
-                  "a code object of a real device cannot be loaded: the emulator loads what nvrtc or hiprtc "
-                  "compile while the program runs");
+  if (library.empty()) return refuse_image(image, 0, "a module's data");
   return load(module, library);
+}
+
+EXPORT int isomer_emulator_module_is_ours(const void* image, std::size_t bytes, const char* call, const char* name) {
+  const bool ours = image != nullptr && !module_of(std::string(static_cast<const char*>(image), bytes).c_str()).empty();
+  if (ours) return error::success;
+  return refuse_image(image, bytes, *name ? fmt::format("{} of {}", call, name) : std::string(call));
 }
 
 EXPORT int isomer_emulator_module_load(void** module, const char* path) {

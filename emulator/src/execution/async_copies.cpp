@@ -47,7 +47,7 @@ void AsyncCopies::land(const Group& group) {
   for (const Copy& c : group) {
     std::memcpy(c.to, c.from, c.from_bytes);
     std::memset(c.to + c.from_bytes, 0, c.bytes - c.from_bytes);
-    watch::set_written(c.to, c.bytes, watch::segment_of(block_, self), watch::site_number(c.site.pc));
+    watch::set_written(c.to, c.bytes, watch::segment_of(block_, self), watch::site_number(block_, c.site.pc));
     if (self.clock.guesses) watch::set_state(c.to, c.bytes, 0);
   }
 }

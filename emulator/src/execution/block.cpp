@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "execution/async_copies.hpp"
+#include "execution/turns.hpp"
 #include "execution/worker.hpp"
 #include "hopper/units.hpp"
 #include "isomer/emulator/module.hpp"
 #include "runtime/errors.hpp"
+#include "watch/claims.hpp"
 #include "watch/order.hpp"
 #include "watch/reporter.hpp"
 
@@ -27,6 +29,10 @@ namespace {
 constexpr int kPatienceOfAThread =
     256;  // atomics, after which the others run: a thread begins without a wait
 
+// Of a thread that no other of its block can follow: so often it may let others run without a change of a word, and
+// go on at all, before it is taken to wait.
+constexpr std::uint32_t kMostIdle = 3, kMostStays = 1u << 20;
+
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ull;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -40,7 +46,12 @@ __thread Thread* running_thread = nullptr;
 Block* current_block() { return running_thread ? Worker::current()->block() : nullptr; }
 
 Block::Block(Worker& worker, Launch& launch)
-    : worker_(worker), launch_(launch), plainly_watched_(launch.watch && launch.step_limit == 0) {
+    : worker_(worker),
+      launch_(launch),
+      turns_(launch.turns),
+      known_sites_(worker.known_sites()),
+      numbers_(worker.numbers()),
+      plainly_watched_(launch.watch && launch.step_limit == 0) {
   clocks_.resize(launch.threads_per_block);
   threads_.reserve(clocks_.size());
   for (watch::ThreadClock& clock : clocks_) threads_.emplace_back(clock);
@@ -76,7 +87,7 @@ void Block::begin(std::uint64_t linear, Cluster* cluster, std::uint32_t rank) {
     t.wait = Wait::none;
     t.started = t.ended = t.returned_early = t.ran_off = false;
     t.meeting = nullptr;
-    t.has_registers_in_flight = false;
+    t.has_registers_in_flight = t.initialises = false;
   }
   for (std::uint32_t w = 0; w < warps_.size(); ++w) {
     const std::uint32_t lanes = std::min<std::uint32_t>(launch_.lanes, size() - w * launch_.lanes);
@@ -116,7 +127,7 @@ void Block::begin(std::uint64_t linear, Cluster* cluster, std::uint32_t rank) {
 
 void Block::begin_epoch(std::uint32_t epoch) {
   epoch_ = epoch;
-  if (launch_.watch) first_segment_ = watch::next_segment();
+  if (launch_.watch) first_segment_ = watch::next_segment_of(numbers_);
 }
 
 bool Block::can_resume() const {
@@ -144,6 +155,7 @@ Block::Outcome Block::resume() {
   if (Fiber* first = next(); first != worker_.main()) worker_.switch_to(first);
   running_thread = nullptr;
   worker_.enter(nullptr);
+  if (turns_ != nullptr) turns_->count(has_turn_ ? steps_ahead_ : steps_, steps_);
   launch_.thread_steps.fetch_add(std::exchange(steps_, 0), std::memory_order_relaxed);
   for (Fiber* f : dead_fibers_) worker_.pool().abandon(f);
   dead_fibers_.clear();
@@ -261,6 +273,7 @@ void Block::ended(Thread& thread) {
 }
 
 hopper::Units& Block::units() {
+  run_alone();
   if (!units_) units_ = std::make_unique<hopper::Units>(*this);
   if (!units_used_) units_->begin();
   units_used_ = true;
@@ -296,15 +309,42 @@ void Block::abandon() {
   __builtin_unreachable();
 }
 
+void Block::begin_beside(std::uint64_t linear, std::uint64_t ordinal) {
+  begin(linear);
+  has_turn_ = false;
+  mark_ = watch::mark_of(ordinal);
+}
+
+void Block::await_turn() {
+  if (turns_ == nullptr || has_turn_) return;
+  steps_ahead_ = steps_;
+  if (!turns_->wait(worker_.place())) abandon();
+  has_turn_ = true;
+}
+
+void Block::run_alone() {
+  if (turns_ == nullptr) return;
+  turns_->give_up();
+  launch_.cancelled = true;
+  abandon();
+}
+
 void Block::yield(const void* site) {
   Thread& self = *current_;
+  watch::ThreadClock& clock = self.clock;
+  clock.idle = clock.has_changed ? 0 : clock.idle + 1;
+  clock.has_changed = false;
   // Where everybody here has yielded and nobody came further, all wait for another block.
   const bool others = (ready_count_ > 0 || fresh_ < size()) && yields_++ <= alive_;
   if (others) {
     wake(self);
     Fiber* to = next();
     if (to != worker_.running()) worker_.switch_to(to);
+  } else if (launch_.watch && clock.idle < kMostIdle && clock.stays < kMostStays) {
+    // It does not only look: another block would do no more for it than this one, whose turn it is.
+    ++clock.stays;
   } else {
+    clock.stays = 0;
     ++spinning_;
     wait(Wait::spin, site);
   }

@@ -19,7 +19,12 @@ namespace hopper {
 class Units;
 }
 
+namespace watch {
+struct KnownSite;
+}
+
 class AsyncCopies;
+class Turns;
 class Worker;
 struct Launch;
 
@@ -45,6 +50,7 @@ struct Thread {
   unsigned barrier_id = 0;
   std::uint64_t cluster_generation = 0;  ///< of the cluster's barrier that it came to
   PendingMeeting* meeting = nullptr;
+  bool initialises = false;              ///< a static variable of a function, once for the process
   bool has_registers_in_flight = false;  ///< the tensor cores write some of what lies on its stack
   watch::ThreadClock& clock;             ///< elsewhere, so that what every launch touches is small
 };
@@ -95,6 +101,7 @@ class Block {
 
   enum class Outcome { finished, stuck, abandoned };
   void begin(std::uint64_t linear, Cluster* cluster = nullptr, std::uint32_t rank = 0);
+  void begin_beside(std::uint64_t linear, std::uint64_t ordinal);  ///< others (turns.hpp)
   Outcome resume();  ///< run until finished or until no thread can go on without another block
   bool can_resume() const;
 
@@ -110,6 +117,15 @@ class Block {
   void yield(const void* site);
   [[noreturn]] void kill_current();  ///< this thread ends here, whatever is on its stack
   [[noreturn]] void abandon();       ///< the whole block ends here
+  // Of a launch whose blocks run side by side (turns.hpp); elsewhere they do nothing.
+  bool is_beside() const { return turns_ != nullptr; }
+  bool has_turn() const { return has_turn_; }
+  std::uint32_t mark() const { return mark_; }  ///< of the words that it claims (watch/claims.hpp)
+  /// Returns when all earlier blocks have ended.
+  void await_turn();
+  /// What follows is for the only block that runs: ends the attempt to run them side by side.
+  void run_alone();
+  void stops_here() { turns_ = nullptr; }  ///< the process ends
   void* shared(SharedSite& site);
   void* dynamic_shared();
   /// Addresses of the block's shared memory as its instructions have them: 18 bits. 0 and null where there is
@@ -140,6 +156,10 @@ class Block {
   /// Keeps it; false where the address is not in this block's shared memory, or its units use that too.
   bool keep_own_range(const void* at);
   watch::BlockClock& clock() { return clock_; }
+  const watch::BlockClock& clock() const { return clock_; }
+  /// The worker's table of sites, and its numbers of segments.
+  watch::KnownSite* known_sites() const { return known_sites_; }
+  watch::Numbers& numbers() { return numbers_; }
   bool knows_of_others() const { return clock_.known != nullptr; }
   Thread& thread(std::uint32_t linear) { return threads_[linear]; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(threads_.size()); }
@@ -201,6 +221,12 @@ class Block {
   bool fresh_first_ = true;
   int any_ = 0, all_ = 1, count_ = 0, result_any_ = 0, result_all_ = 0, result_count_ = 0;
   std::uint64_t steps_ = 0;
+  Turns* turns_;
+  bool has_turn_ = false;
+  std::uint32_t mark_ = 0;
+  std::uint64_t steps_ahead_ = 0;  ///< before it had to have its turn
+  watch::KnownSite* const known_sites_;
+  watch::Numbers& numbers_;
   std::uint32_t epoch_ = 1, first_segment_ = 0, first_segment_of_all_ = 0;
   const bool plainly_watched_;
   static constexpr std::size_t kOwnRanges = 16;

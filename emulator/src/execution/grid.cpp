@@ -1,19 +1,18 @@
-// The workers of a process: started once, woken for each launch. A watched launch runs on one of them,
-// because what the watch has to say must not depend on the machine's cores.
+// The workers of a process: started once, woken for each launch. A watched launch runs on one of them unless its
+// blocks run side by side (turns.hpp): what the watch has to say must not depend on the machine's cores.
+#include <algorithm>
 #include <condition_variable>
 #include <thread>
 
 #include <unistd.h>
 
 #include "execution/progress.hpp"
+#include "execution/turns.hpp"
 #include "execution/worker.hpp"
 #include "runtime/settings.hpp"
 
 namespace isomer::emulator {
 namespace {
-
-constexpr std::uint64_t kWorthSharing =
-    8192;  // threads of a launch, below which waking the others costs more
 
 class Crew {
  public:
@@ -23,7 +22,7 @@ class Crew {
       threads_ = new std::vector<std::thread>;
       pid_ = getpid();
     }
-    while (static_cast<int>(threads_->size()) < helpers) threads_->emplace_back([this] { serve(); });
+    while (static_cast<int>(threads_->size()) < helpers) threads_->emplace_back([this, region = static_cast<unsigned>(threads_->size()) + 2] { serve(region); });
     {
       std::lock_guard lock(state_.mutex);
       state_.launch = &launch;
@@ -45,7 +44,8 @@ class Crew {
     int wanted = 0, busy = 0;
     std::uint64_t generation = 0;
   };
-  void serve() {
+  void serve(unsigned region) {
+    Worker::here().set_region(region);
     std::uint64_t seen = 0;
     for (;;) {
       Launch* launch = nullptr;
@@ -69,15 +69,23 @@ class Crew {
 
 }  // namespace
 
+int workers_allowed() {
+  // Asked once: the answer is read from a file of the system, which costs more than a small launch.
+  static const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  return settings().workers > 0 ? settings().workers : cores;
+}
+
 void run_grid(Launch& launch) {
   launch_begins(launch);
   struct End {
     ~End() { launch_ends(); }
   } end;
-  // Asked once: the answer is read from a file of the system, which costs more than a small launch.
-  static const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  int workers = settings().workers > 0 ? settings().workers : cores;
-  if (launch.watch || launch.blocks * launch.threads_per_block < kWorthSharing) workers = 1;
+  int workers = workers_allowed();
+  if (launch.turns != nullptr) {
+    workers = std::min(workers, static_cast<int>(Turns::kMostWorkers));
+  } else if (launch.watch || launch.blocks * launch.threads_per_block < kWorthSharing) {
+    workers = 1;
+  }
   if (static_cast<std::uint64_t>(workers) > launch.blocks) workers = static_cast<int>(launch.blocks);
   if (workers <= 1) {
     Worker::here().work(launch);

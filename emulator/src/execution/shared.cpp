@@ -54,8 +54,9 @@ void* Block::shared(SharedSite& site) {
     abandon();
   }
   if (!s.buffer) {
+    const unsigned region = launch_.watch ? worker_.region() : 0;
     s.buffer = Memory::instance().allocate(site.bytes, Space::shared, site.name,
-                                           std::max<std::size_t>(site.alignment, 256));
+                                           std::max<std::size_t>(site.alignment, 256), region);
     if (!s.buffer) {
       refuse(error::out_of_memory, std::string("no memory for shared array ") + site.name);
       launch_.fail(error::out_of_memory);
@@ -110,7 +111,7 @@ std::byte* Block::shared_at(std::uint32_t address, std::size_t bytes) const {
 void* Block::dynamic_shared() {
   if (!dynamic_.buffer) {
     dynamic_.buffer = Memory::instance().allocate(launch_.request.shared_bytes, Space::shared,
-                                                  "dynamic shared memory", 1024);
+                                                  "dynamic shared memory", 1024, launch_.watch ? worker_.region() : 0);
     if (!dynamic_.buffer) {
       launch_.fail(error::out_of_memory);
       abandon();

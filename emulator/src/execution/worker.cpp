@@ -9,6 +9,7 @@
 
 #include "execution/progress.hpp"
 #include "execution/stillness.hpp"
+#include "execution/turns.hpp"
 #include "isomer/emulator/module.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/settings.hpp"
@@ -75,10 +76,10 @@ Launch::Launch(const LaunchRequest& r) : request(r) {
   }
 }
 
-bool Launch::take(std::uint64_t& linear) {
+bool Launch::take(std::uint64_t& linear, std::uint64_t& ordinal) {
   const std::uint64_t units = blocks / cluster;
   if (next.load(std::memory_order_relaxed) >= units) return false;
-  const std::uint64_t ordinal = next.fetch_add(1, std::memory_order_relaxed);
+  ordinal = next.fetch_add(1, std::memory_order_acq_rel);
   if (ordinal >= units) return false;
   linear =
       static_cast<std::uint64_t>((static_cast<unsigned __int128>(ordinal) * multiplier_ + offset_) % units) *
@@ -90,6 +91,7 @@ bool Launch::take(std::uint64_t& linear) {
 }
 
 void Launch::fail(int code) {
+  if (turns != nullptr) turns->give_up();
   int none = 0;
   error.compare_exchange_strong(none, code);
   cancelled.store(true);
@@ -155,8 +157,8 @@ void Worker::body(boost::context::detail::transfer_t from) {
 void Worker::work_on_clusters(Launch& launch) {
   std::vector<std::unique_ptr<Block>> blocks;
   for (std::uint32_t i = 0; i < launch.cluster; ++i) blocks.push_back(std::make_unique<Block>(*this, launch));
-  std::uint64_t linear = 0;
-  while (!launch.cancelled.load() && launch.take(linear)) {
+  std::uint64_t linear = 0, ordinal = 0;
+  while (!launch.cancelled.load() && launch.take(linear, ordinal)) {
     Cluster cluster;
     for (auto& block : blocks) cluster.blocks.push_back(block.get());
     for (std::uint32_t i = 0; i < launch.cluster; ++i) blocks[i]->begin(linear + i, &cluster, i);
@@ -193,8 +195,30 @@ int thread_at_work(unsigned turn) {
   return 0;
 }
 
+void Worker::work_side_by_side(Launch& launch) {
+  Turns& turns = *launch.turns;
+  place_ = turns.join();
+  Block block(*this, launch);
+  for (std::uint64_t linear = 0, ordinal = 0;;) {
+    turns.looks(place_, launch.next.load(std::memory_order_acquire));
+    if (launch.cancelled.load() || !launch.take(linear, ordinal)) break;
+    turns.begins(place_, ordinal);
+    block.begin_beside(linear, ordinal);
+    if (block.resume() == Block::Outcome::finished) {
+      block_ends(launch);
+    } else {
+      // It waits for another, or the launch has failed: on one core that is told.
+      turns.give_up();
+      launch.cancelled = true;
+    }
+  }
+  turns.leaves(place_);
+}
+
 void Worker::work(Launch& launch) {
   const AtWork now;
+  numbers_ = {};
+  if (launch.turns != nullptr) return work_side_by_side(launch);
   if (launch.cluster > 1) return work_on_clusters(launch);
   std::deque<Block*> resident;
   std::vector<std::unique_ptr<Block>> owned;
@@ -202,8 +226,8 @@ void Worker::work(Launch& launch) {
   Stillness stillness;
   while (!launch.cancelled.load()) {
     Block* block = nullptr;
-    std::uint64_t linear = 0;
-    if (resident.size() < launch.resident_blocks && launch.take(linear)) {
+    std::uint64_t linear = 0, ordinal = 0;
+    if (resident.size() < launch.resident_blocks && launch.take(linear, ordinal)) {
       if (spare.empty()) {
         owned.push_back(std::make_unique<Block>(*this, launch));
         spare.push_back(owned.back().get());

@@ -1,6 +1,7 @@
 // A worker is one operating-system thread that runs blocks; a launch is the grid that the workers share.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <deque>
@@ -11,6 +12,7 @@
 #include "execution/block.hpp"
 #include "execution/fiber.hpp"
 #include "isomer_emulator/abi.h"
+#include "watch/known_sites.hpp"
 
 namespace isomer::emulator {
 
@@ -41,6 +43,7 @@ struct Launch {
   std::uint64_t step_limit = 0;
   std::size_t resident_blocks = 0;  ///< how many blocks of the launch may be under way at once, per worker
 
+  Turns* turns = nullptr;  ///< where its blocks run side by side
   std::atomic<std::uint64_t> next{0};
   std::atomic<bool> cancelled{false};
   std::atomic<std::uint64_t> waiting{0};   ///< blocks of which every thread looks for something
@@ -60,7 +63,8 @@ struct Launch {
   std::mutex children_mutex;
   std::deque<KeptLaunch> children;
 
-  bool take(std::uint64_t& linear);  ///< the next block, or first of a cluster, in the order of the seed
+  /// The next block, or first of a cluster, in the order of the seed, and its place in that order.
+  bool take(std::uint64_t& linear, std::uint64_t& ordinal);
   void fail(int code);               ///< the launch's error; the first one stays
   void arrive_at_grid_barrier();
 
@@ -76,12 +80,19 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
   void work(Launch& launch);
   void work_on_clusters(Launch& launch);
+  void work_side_by_side(Launch& launch);
   void switch_to(Fiber* fiber);
   Fiber* running() { return running_; }
   Fiber* main() { return &main_; }
   FiberPool& pool() { return pool_; }
   Block* block() { return block_; }
   void enter(Block* block) { block_ = block; }
+  unsigned place() const { return place_; }  ///< in the launch's turns
+  /// Where in device memory its blocks' shared arrays lie (memory/memory.hpp): a region of its own.
+  unsigned region() const { return region_; }
+  void set_region(unsigned region) { region_ = region; }
+  watch::KnownSite* known_sites() { return known_sites_.data(); }
+  watch::Numbers& numbers() { return numbers_; }
   static Worker& here();  ///< this operating-system thread's worker
   static Worker* current() { return current_; }
 
@@ -89,6 +100,9 @@ class Worker {
   static __thread Worker* current_;
   static void body(boost::context::detail::transfer_t from);
   FiberPool pool_;
+  unsigned place_ = 0, region_ = 1;
+  std::array<watch::KnownSite, watch::kKnownSites> known_sites_{};
+  watch::Numbers numbers_;
   std::vector<char> signal_stack_;
   Fiber main_;
   Fiber* running_ = &main_;
@@ -99,6 +113,10 @@ class Worker {
 /// Reads nothing but memory, for a signal's handler.
 int thread_at_work(unsigned turn);
 
+/// Threads of a launch, below which waking the others costs more.
+constexpr std::uint64_t kWorthSharing = 8192;
+/// How many workers the settings allow.
+int workers_allowed();
 /// Runs the whole grid, on as many workers as the settings allow, and returns when it is finished.
 void run_grid(Launch& launch);
 

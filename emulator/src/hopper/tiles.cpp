@@ -145,7 +145,7 @@ void Tiles::land(std::uint32_t index, std::uint32_t agent, std::uint32_t tick) {
   f.landed = true;
   if (!block_.launch().watch) return;
   watch::set_written(block_.shared_at(f.to, f.bytes), f.bytes, watch::segment_of_agent(block_, agent, tick),
-                     watch::site_number(f.site.pc));
+                     watch::site_number(block_, f.site.pc));
 }
 
 bool Tiles::readable(std::uint32_t address, const watch::Site& site, const char* who, std::uint32_t& fine) {

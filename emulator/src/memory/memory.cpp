@@ -4,20 +4,16 @@
 
 #include <cstring>
 #include <new>
+#include <utility>
+
+#include "memory/reserve.hpp"
 
 namespace isomer::emulator {
 namespace {
 constexpr std::uint8_t kCanary = 0xc5;
 constexpr std::size_t kMaxBuffers = std::size_t{1} << 22;
+constexpr std::size_t kBetweenArrays = 66;  // pages: more than a block's shared memory
 constexpr std::size_t kPoisonLimit = std::size_t{256} << 20;  // a sparse giant stays sparse
-
-template <class T>
-T* reserve(std::size_t count) {
-  void* p = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (p == MAP_FAILED) throw std::bad_alloc();
-  return static_cast<T*>(p);
-}
 }  // namespace
 
 Memory& Memory::first() {
@@ -35,36 +31,48 @@ Memory::Memory() : limit_(std::size_t{16} << 30) {
     break;
   }
   if (base_ == 0) throw std::bad_alloc();
+  // The last quarter is for shared arrays, and half of that for the first worker, which may have many blocks.
+  const std::size_t pages = bytes_ / kPage;
+  std::size_t from = pages - pages / 4;
+  regions_[0].frontier = 1;
+  regions_[0].end = regions_[1].frontier = from;
+  regions_[1].end = from = pages - pages / 8;
+  for (unsigned i = 2; i < kRegions; ++i) {
+    regions_[i].frontier = from;
+    regions_[i].end = from += pages / 8 / (kRegions - 2);
+  }
   pages_ = reserve<std::uint32_t>(bytes_ / kPage);
   table_ = reserve<Buffer>(kMaxBuffers);
 }
 
-Buffer* Memory::allocate(std::size_t bytes, Space space, std::string name, std::size_t alignment) {
+/// Pages of a region that nobody has; 0 where there are not so many.
+std::size_t Memory::take(Region& region, std::size_t pages) {
+  for (auto it = region.holes.begin(); it != region.holes.end(); ++it) {
+    if (it->second < pages) continue;
+    const std::size_t first = it->first, rest = it->second - pages;
+    region.holes.erase(it);
+    if (rest > 0) region.holes[first + pages] = rest;
+    return first;
+  }
+  if (region.frontier + pages > region.end) return 0;
+  return std::exchange(region.frontier, region.frontier + pages);
+}
+
+Buffer* Memory::allocate(std::size_t bytes, Space space, std::string name, std::size_t alignment, unsigned region) {
   std::unique_lock lock(mutex_);
   // Shared memory is not of the device's, and the block has counted it.
   const bool counted = space != Space::shared;
   if (alignment > kPage || (counted && (bytes > limit_ || in_use_ + bytes > limit_))) return nullptr;
   const std::size_t pages = (bytes + kSlack + kPage - 1) / kPage;
-  const std::size_t needed =
-      pages + 1;  // one inaccessible page behind; the page in front belongs to the last
-  std::size_t first = 0;
-  for (auto it = holes_.begin(); it != holes_.end(); ++it) {
-    if (it->second < needed) continue;
-    first = it->first;
-    const std::size_t rest = it->second - needed;
-    holes_.erase(it);
-    if (rest > 0) holes_[first + needed] = rest;
-    break;
-  }
+  // One inaccessible page behind; the page in front belongs to the last.
+  std::size_t gap = 1, first = 0;
+  if (region != 0 && region < kRegions) first = take(regions_[region], pages + (gap = kBetweenArrays));
+  if (first == 0) first = take(regions_[0], pages + (gap = 1));
   if (first == 0) {
-    if ((frontier_ + needed) * kPage > bytes_) {
-      if (quarantine_.empty()) return nullptr;
-      empty_quarantine(0);
-      lock.unlock();
-      return allocate(bytes, space, std::move(name), alignment);
-    }
-    first = frontier_;
-    frontier_ += needed;
+    if (quarantine_.empty()) return nullptr;
+    empty_quarantine(0);
+    lock.unlock();
+    return allocate(bytes, space, std::move(name), alignment, region);
   }
   std::uint32_t id = 0;
   if (!free_ids_.empty()) {
@@ -84,11 +92,13 @@ Buffer* Memory::allocate(std::size_t bytes, Space space, std::string name, std::
   buffer.first_page = first;
   buffer.shadow = first * kPage;
   buffer.pages = pages;
+  buffer.gap = gap;
   buffer.space = space;
   buffer.name = std::move(name);
   buffer.live = true;
   buffer.id = id;
-  for (std::size_t p = 0; p < pages; ++p) pages_[first + p] = id;
+  // Seen with the buffer by whoever looks there without the lock.
+  for (std::size_t p = 0; p < pages; ++p) std::atomic_ref(pages_[first + p]).store(id, std::memory_order_release);
   if (counted) in_use_ += bytes;
   // What host and device share begins as the zero pages that an operating system gives.
   if (space != Space::managed) fill_poison(buffer);
@@ -120,17 +130,21 @@ void Memory::empty_quarantine(std::size_t pages) {
 
 void Memory::recycle(Buffer& buffer) {
   const std::size_t first = buffer.first_page;
-  for (std::size_t p = 0; p < buffer.pages; ++p) pages_[first + p] = 0;
+  for (std::size_t p = 0; p < buffer.pages; ++p)
+    std::atomic_ref(pages_[first + p]).store(0, std::memory_order_release);
   free_ids_.push_back(buffer.id);
-  auto [it, inserted] = holes_.emplace(first, buffer.pages + 1);
-  if (auto next = std::next(it); next != holes_.end() && it->first + it->second == next->first) {
+  auto region = regions_.begin();
+  while (first >= region->end) ++region;
+  auto& holes = region->holes;
+  auto [it, inserted] = holes.emplace(first, buffer.pages + buffer.gap);
+  if (auto next = std::next(it); next != holes.end() && it->first + it->second == next->first) {
     it->second += next->second;
-    holes_.erase(next);
+    holes.erase(next);
   }
-  if (it != holes_.begin()) {
+  if (it != holes.begin()) {
     if (auto before = std::prev(it); before->first + before->second == it->first) {
       before->second += it->second;
-      holes_.erase(it);
+      holes.erase(it);
     }
   }
 }
@@ -138,9 +152,10 @@ void Memory::recycle(Buffer& buffer) {
 std::uintptr_t Memory::reserve_shadow(const void* begin, std::size_t bytes) {
   std::lock_guard lock(mutex_);
   const std::size_t pages = (bytes + 2 * kPage - 1) / kPage;
-  if ((frontier_ + pages) * kPage > bytes_) return 0;
-  const std::uintptr_t at = frontier_ * kPage + reinterpret_cast<std::uintptr_t>(begin) % kPage;
-  frontier_ += pages;
+  Region& region = regions_[0];
+  if (region.frontier + pages > region.end) return 0;
+  const std::uintptr_t at = region.frontier * kPage + reinterpret_cast<std::uintptr_t>(begin) % kPage;
+  region.frontier += pages;
   return at;
 }
 
@@ -160,14 +175,14 @@ bool Memory::release(void* pointer, bool quarantine, std::vector<void*> freed) {
   return true;
 }
 
-Buffer* Memory::nearest(const void* address, bool shared) const {
+Buffer* Memory::nearest(const void* address, const void* owner) const {
   std::lock_guard lock(mutex_);
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   Buffer* best = nullptr;
   std::uintptr_t distance = ~std::uintptr_t{0};
   for (std::size_t id = 1; id < table_size_; ++id) {
     Buffer& b = table_[id];
-    if (!b.live || (b.space == Space::shared) != shared) continue;
+    if (!b.live || (b.space == Space::shared ? b.owner : nullptr) != owner) continue;
     const auto lo = reinterpret_cast<std::uintptr_t>(b.begin), hi = lo + b.bytes;
     const std::uintptr_t d = at < lo ? lo - at : at >= hi ? at - hi : 0;
     if (d < distance) distance = d, best = &b;

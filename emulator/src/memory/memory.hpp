@@ -2,6 +2,7 @@
 // with inaccessible pages on both sides. An address tells its buffer by one table look-up.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,7 @@ struct Buffer {
   std::byte* begin = nullptr;
   std::size_t bytes = 0;
   std::size_t first_page = 0;
-  std::size_t pages = 0;
+  std::size_t pages = 0, gap = 1;  ///< and those behind it that nobody has
   std::uintptr_t shadow = 0;  ///< where in the shadow its first byte has its place
   Space space = Space::global;
   std::string name;          ///< as the source or the caller named it; empty for an anonymous allocation
@@ -30,6 +31,7 @@ struct Buffer {
   bool tensor =
       false;  ///< the host writes it unseen: what is still poison, and no kernel wrote, nobody wrote
   bool in_shadow = false;  ///< of a tensor: the shadow's bytes are its own
+  bool expected = false;   ///< the watch has prepared for accesses (watch/shadow.hpp)
   bool live = false;
   std::uint32_t id = 0;
   const void* owner = nullptr;     ///< the block that a shared array belongs to
@@ -47,8 +49,19 @@ class Memory {
     return known != nullptr ? *known : first();
   }
 
-  /// A buffer of `bytes`, aligned to 256 (or more), filled with the poison byte. Null when the range is full.
-  Buffer* allocate(std::size_t bytes, Space space, std::string name, std::size_t alignment = 256);
+  /// The range's parts. The first is all programs' memory. Each other one is of the shared arrays of one worker's
+  /// blocks in watched launches: they lie apart, so that neither the workers' number nor the order of blocks changes
+  /// where anything else lies, and so far from each other that an index of one does not reach the next.
+  static constexpr unsigned kRegions = 66;
+  /// A buffer of `bytes`, aligned to 256 (or more), filled with the poison byte. Null when the range is full. Where
+  /// another region than the first is, it lies in that one.
+  Buffer* allocate(std::size_t bytes, Space space, std::string name, std::size_t alignment = 256,
+                   unsigned region = 0);
+  /// Whether the address is in a region of shared arrays.
+  bool is_of_shared_arrays(const void* address) const {
+    const auto at = reinterpret_cast<std::uintptr_t>(address) - base_;
+    return at < bytes_ && at / kPage >= regions_[0].end;
+  }
   /// The buffer that begins there, if there is one. In quarantine its pages stay its own and inaccessible, so
   /// that who uses it later can be told.
   bool release(void* pointer, bool quarantine = false, std::vector<void*> freed = {});
@@ -60,7 +73,7 @@ class Memory {
   Buffer* page_owner(const void* address) const {
     const auto at = reinterpret_cast<std::uintptr_t>(address) - base_;
     if (at >= bytes_) return nullptr;
-    const std::uint32_t id = pages_[at / kPage];
+    const std::uint32_t id = std::atomic_ref(pages_[at / kPage]).load(std::memory_order_acquire);
     return id == 0 ? nullptr : &table_[id];
   }
   /// The live buffer that holds the address.
@@ -68,8 +81,9 @@ class Memory {
     Buffer* b = page_owner(address);
     return b && b->live && address >= b->begin && address < b->end() ? b : nullptr;
   }
-  /// The live buffer of this space whose range is nearest to the address.
-  Buffer* nearest(const void* address, bool shared) const;
+  /// The live buffer whose range is nearest to the address: of the block's shared arrays, or where `owner` is null of
+  /// all that are no shared arrays.
+  Buffer* nearest(const void* address, const void* owner) const;
   bool contains(const void* address) const {
     return reinterpret_cast<std::uintptr_t>(address) - base_ < bytes_;
   }
@@ -107,14 +121,18 @@ class Memory {
   void empty_quarantine(std::size_t pages);
   std::uintptr_t base_ = 0;
   std::size_t bytes_ = 0;
+  struct Region {
+    std::size_t frontier = 0, end = 0;         // pages
+    std::map<std::size_t, std::size_t> holes;  // first page → number of pages
+  };
+  std::size_t take(Region& region, std::size_t pages);
+  std::array<Region, kRegions> regions_;
   std::uint32_t* pages_ = nullptr;
   Buffer* table_ = nullptr;  // reserved once, so that look-ups need no lock
   std::size_t table_size_ = 1;
   std::vector<std::uint32_t> free_ids_;
-  std::map<std::size_t, std::size_t> holes_;  // first page → number of pages
   std::deque<Buffer*> quarantine_;
   std::size_t quarantined_pages_ = 0;
-  std::size_t frontier_ = 1;
   std::size_t in_use_ = 0;
   std::size_t limit_;
   std::uint8_t poison_ = 0xff;

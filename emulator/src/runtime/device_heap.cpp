@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "execution/turns.hpp"
 #include "execution/worker.hpp"
 #include "memory/memory.hpp"
 #include "runtime/errors.hpp"
@@ -21,6 +22,7 @@ bool on_device() { return current_thread() != nullptr && current_block()->launch
 
 /// Null where the device has no room left, as on a device.
 void* allocate(std::size_t bytes) {
+  run_alone();
   Buffer* buffer = Memory::instance().allocate(bytes, Space::global, "");
   if (buffer == nullptr) return nullptr;
   watch::forget(*buffer);
@@ -31,6 +33,7 @@ void* allocate(std::size_t bytes) {
 bool release(void* pointer, void* site) {
   Memory& memory = Memory::instance();
   if (pointer == nullptr || !memory.contains(pointer)) return false;
+  run_alone();
   if (memory.release(pointer, true, {site})) return true;
   const Buffer* owner = memory.page_owner(pointer);
   if (!on_device()) return true;

@@ -3,6 +3,8 @@
 #include <mutex>
 #include <utility>
 
+#include "execution/turns.hpp"
+
 namespace isomer::emulator {
 namespace {
 std::mutex errors_mutex;
@@ -12,6 +14,7 @@ thread_local int pending = error::success;
 }  // namespace
 
 int refuse(int code, Refusal refusal) {
+  run_alone();
   pending = code;
   if (!refusal.text.empty()) {
     std::lock_guard lock(errors_mutex);
@@ -67,6 +70,8 @@ const char* describe(int code) {
       return "invalid device ordinal";
     case error::invalid_image:
       return "device kernel image is invalid";
+    case error::invalid_ptx:
+      return "a PTX JIT compilation failed";
     case error::file_not_found:
       return "file not found";
     case error::not_found:

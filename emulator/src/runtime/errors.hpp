@@ -12,7 +12,7 @@ namespace error {
 inline constexpr int success = 0, invalid_value = 1, out_of_memory = 2, invalid_configuration = 9,
                      invalid_symbol = 13, invalid_device_pointer = 17, invalid_memcpy_direction = 21,
                      launch_max_depth_exceeded = 65, invalid_device_function = 98, no_device = 100,
-                     invalid_device = 101, invalid_image = 200, file_not_found = 301,
+                     invalid_device = 101, invalid_image = 200, invalid_ptx = 218, file_not_found = 301,
                      invalid_handle = 400, not_found = 500, not_ready = 600, illegal_address = 700,
                      launch_out_of_resources = 701, launch_timeout = 702, assertion = 710,
                      launch_failure = 719, cooperative_launch_too_large = 720, not_permitted = 800,

@@ -3,6 +3,7 @@
 #include <memory>
 #include <mutex>
 
+#include "execution/turns.hpp"
 #include "isomer_emulator/abi.h"
 #include "runtime/errors.hpp"
 
@@ -74,6 +75,7 @@ void begin(const std::vector<unsigned long long>& of_graph) {
 extern "C" {
 
 EXPORT void isomer_emulator_set_graph_condition(unsigned long long handle, unsigned value) {
+  run_alone();
   std::lock_guard lock(conditions_mutex);
   if (handle != 0 && handle <= conditions.size()) conditions[handle - 1].value = value;
 }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "execution/turns.hpp"
 #include "execution/worker.hpp"
 #include "isomer_emulator/abi.h"
 #include "memory/closed.hpp"
@@ -66,6 +67,7 @@ int check_range(const void* p, std::size_t bytes, const char* role) {
 extern "C" {
 
 EXPORT int isomer_emulator_malloc(void** out, std::size_t bytes, int kind) {
+  run_alone();
   if (!out) return refuse(error::invalid_value, "malloc: null pointer for the result");
   *out = nullptr;
   if (bytes == 0) return error::success;
@@ -100,6 +102,7 @@ EXPORT int isomer_emulator_malloc(void** out, std::size_t bytes, int kind) {
 EXPORT void isomer_emulator_host_writes_unseen() { settings().host_writes_unseen = true; }
 
 EXPORT int isomer_emulator_free(void* pointer) {
+  run_alone();
   if (!pointer) return error::success;
   if (graph_memory::owns(pointer)) return isomer_emulator_graph_memory_ends(pointer);
   stream_order::released(pointer);
@@ -169,6 +172,7 @@ int copy(void* to, const void* from, std::size_t bytes, int kind, const Work& wo
 extern "C" {
 
 EXPORT int isomer_emulator_copy(void* to, const void* from, std::size_t bytes, int kind) {
+  run_alone();
   return copy(to, from, bytes, kind, watch::host_order::taken());
 }
 
@@ -191,6 +195,7 @@ EXPORT int isomer_emulator_copy_2d(void* to, std::size_t to_pitch, const void* f
 }
 
 EXPORT int isomer_emulator_set(void* to, int value, std::size_t bytes) {
+  run_alone();
   const Work work = watch::host_order::taken();
   if (bytes == 0) return error::success;
   if (!to || !is_device(to)) return refuse(error::invalid_value, "memset: the pointer is not device memory");

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "execution/turns.hpp"
 #include "execution/worker.hpp"
 #include "isomer_emulator/abi.h"
 #include "memory/closed.hpp"
@@ -21,10 +23,12 @@
 #include "runtime/records.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/stream_order.hpp"
+#include "watch/claims.hpp"
 #include "watch/guesses.hpp"
 #include "watch/host_order.hpp"
 #include "watch/order.hpp"
 #include "watch/reporter.hpp"
+#include "watch/undo.hpp"
 
 namespace isomer::emulator {
 namespace {
@@ -125,6 +129,7 @@ constexpr unsigned kDeepest = 24;
 /// From a device thread: the grid runs when the one that asks for it has ended, which is no earlier than a
 /// device may run it, and before anything that the host asks for next.
 int launch_child(const LaunchRequest& request) {
+  run_alone();
   Launch& parent = current_block()->launch();
   if (parent.depth + 1 >= kDeepest)
     return refuse(
@@ -167,6 +172,39 @@ bool is_watched(const LaunchRequest& r) {
   return s.watched_kernel.empty() || is_named(r.kernel, s.watched_kernel);
 }
 
+/// Runs a watched launch with its blocks side by side; false where its memory is as before, and it is to run on one
+/// core.
+bool runs_side_by_side(Launch& run) {
+  if (!may_run_side_by_side(run, workers_allowed())) return false;
+  Turns turns;
+  run.turns = &turns;
+  watch::begin_claims(run.blocks);
+  watch::begin_undo();
+  run_grid(run);
+  run.turns = nullptr;
+  if (turns.given_up()) watch::undo_writes();
+  if (turns.given_up() || !turns.has_paid()) run_alone_from_now_on(run);
+  return !turns.given_up();
+}
+
+/// Runs it in the way that is fastest; whether its blocks ran side by side. `first_segment`: of the watch's.
+bool run_launch(std::optional<Launch>& run, std::uint32_t& first_segment) {
+  first_segment = watch::next_segment();
+  if (run->watch && runs_side_by_side(*run)) return true;
+  if (run->next != 0) {
+    // What the attempt has noted is of a phase before the one that begins.
+    const LaunchRequest& request = run->request;
+    const unsigned depth = run->depth;
+    run.emplace(request);
+    run->depth = depth;
+    run->watch = true;
+    watch::begin_launch();
+    first_segment = watch::next_segment();
+  }
+  run_grid(*run);
+  return false;
+}
+
 }  // namespace
 
 void add_record(LaunchRecord record) {
@@ -197,24 +235,26 @@ int launch_grid(const LaunchRequest& asked, unsigned depth) {
     if (settings().watch) turn.lock();
     stream_order::launched(request, parameter_kinds(request.kernel));
     const auto work = watch::host_order::taken();
-    Launch run(request);
-    run.depth = depth;
-    run.watch = run.watch && is_watched(request);
+    std::optional<Launch> latest(std::in_place, request);
+    latest->depth = depth;
+    latest->watch = latest->watch && is_watched(request);
     std::vector<Buffer*> inputs;
-    if (run.watch) {
+    if (latest->watch) {
       watch::begin_launch();
       watch::begin_counting();
       inputs = mark_inputs(request);
       for (Buffer* b : Memory::instance().live_buffers()) {
         const auto held = Memory::instance().hold();
+        if (b->live) watch::expect_touches(*b);
         if (b->live && b->tensor && !b->initialised) b->initialised = watch::host_wrote(*b);
       }
     }
     if (settings().blocks != 0)
       for (Buffer* b : Memory::instance().live_buffers()) b->touched = false;
-    const std::uint32_t first_segment = watch::next_segment();
+    std::uint32_t first_segment = 0;
     const auto begin = std::chrono::steady_clock::now();
-    run_grid(run);
+    record.side_by_side = run_launch(latest, first_segment);
+    Launch& run = *latest;
     if (run.watch && work)
       watch::host_order::ran(*work, request.kernel, first_segment, watch::next_segment());
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -75,7 +75,8 @@ std::string to_json(const RunResult& result, const std::vector<WrittenArgument>&
                              {"error", l.error},
                              {"seconds", l.seconds},
                              {"thread_steps", l.thread_steps},
-                             {"blocks", l.blocks}});
+                             {"blocks", l.blocks},
+                             {"side_by_side", l.side_by_side}});
   }
   j["outputs"] = Json::array();
   for (const WrittenArgument& a : arguments) {

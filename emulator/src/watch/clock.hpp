@@ -12,6 +12,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace isomer::emulator::watch {
@@ -50,10 +52,14 @@ struct ThreadClock {
   const void *looked_at = nullptr, *looked = nullptr;  ///< the last plain read
   std::vector<const void*> calls;                      ///< return addresses, outermost first
   std::uint32_t spins = 0;
+  bool has_changed = false;  ///< a word, by an atomic, since it last let others run
+  std::uint32_t idle = 0;    ///< how often it let others run and had not
+  std::uint32_t stays = 0;   ///< how often it went on, since no other thread of its block could run
   bool guesses = false;  ///< it has read what blocks left out would have written
   /// As new, except that the lists keep their memory: this happens for every thread of every block.
   void reset() {
-    segment = epoch = spins = 0;
+    segment = epoch = spins = idle = stays = 0;
+    has_changed = false;
     tick = 1;
     for (auto* ticks : {&seen, &converged, &proxied})
       if (*ticks) ticks->reset();
@@ -66,6 +72,21 @@ struct ThreadClock {
   }
 };
 
+/// What was left with a word: for everybody, and for the own block of those whose fence or write reached no
+/// further.
+struct Published {
+  Knowledge device;
+  std::vector<std::pair<std::uint64_t, Knowledge>> in_block;
+};
+using PublishedWords = std::unordered_map<const void*, Published>;
+
+/// What a worker has of the numbers of segments (order.hpp): runs of them that are its own and not begun, and in one
+/// that is listed and not full the next number.
+struct Numbers {
+  std::uint32_t next_run = 0, end_run = 0;
+  std::uint32_t next_listed = 0;  ///< 0: there is none
+};
+
 struct BlockClock {
   Knowledge known;                       ///< what every thread of the block knows since the last barrier
   Ticks ticks;                           ///< of every thread and agent at the last barrier
@@ -76,7 +97,9 @@ struct BlockClock {
     std::uint32_t used = 0;  ///< by so many threads
   };
   std::vector<Run> runs;
+  PublishedWords published;  ///< of its shared memory
   void reset() {
+    if (!published.empty()) published.clear();
     known.reset();
     ticks.clear();
     runs.clear();

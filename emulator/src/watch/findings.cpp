@@ -10,6 +10,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "execution/turns.hpp"
 #include "watch/places.hpp"
 
 namespace isomer::emulator::watch {
@@ -44,6 +45,7 @@ bool in_waiting_loop(const Site& site, const Place& place) {
          });
 }
 
+std::mutex sites_mutex;
 std::vector<const void*> sites{nullptr};
 std::unordered_map<const void*, std::uint32_t> site_numbers;
 
@@ -75,6 +77,7 @@ Index3 triple(const uint3& v) { return {v.x, v.y, v.z}; }
 std::string braces(const Index3& i) { return fmt::format("({},{},{})", i[0], i[1], i[2]); }
 
 bool told(Kind kind, const void* pc, const void* other_pc) {
+  run_alone();
   std::lock_guard lock(reports_mutex);
   const auto found = known.find(std::make_tuple(kind, pc, other_pc));
   if (found == known.end()) return false;
@@ -85,6 +88,7 @@ bool told(Kind kind, const void* pc, const void* other_pc) {
 void add(Kind kind, Block& block, const Thread& thread, const void* pc, const void* other_pc, Raw raw,
          const std::vector<const void*>* calls) {
   if (thread.clock.guesses) return;
+  block.run_alone();
   std::lock_guard lock(reports_mutex);
   const auto key = std::make_tuple(kind, pc, other_pc);
   if (const auto found = known.find(key); found != known.end()) {
@@ -143,20 +147,23 @@ void looks_before_swap(const void* site) {
   looks.insert(site);
 }
 
-KnownSite known_sites[kKnownSites];
-
 std::uint32_t new_site_number(const void* pc) {
+  std::lock_guard lock(sites_mutex);
   auto [it, inserted] = site_numbers.try_emplace(pc, static_cast<std::uint32_t>(sites.size()));
   if (inserted) sites.push_back(pc);
   return it->second;
 }
 
-const void* site_of(std::uint32_t number) { return sites[number]; }
+const void* site_of(std::uint32_t number) {
+  std::lock_guard lock(sites_mutex);
+  return sites[number];
+}
 
-void waits_at(const void* site) {
-  if (KnownSite& known = known_site(site); known.pc == site) known.waits = true;
+void waits_at(Block& block, const void* site) {
+  if (KnownSite& known = known_site(block, site); known.pc == site) known.waits = true;
   thread_local const void* last = nullptr;
   if (site == last) return;
+  block.await_turn();
   last = site;
   std::lock_guard lock(reports_mutex);
   waiting_sites.insert(site);

@@ -128,6 +128,14 @@ unsigned how(unsigned kind, int order) {
 
 }  // namespace
 
+// A thread that changes words does not only wait for one.
+namespace {
+[[gnu::always_inline]] inline void changes(bool word) {
+  if (word)
+    if (isomer::emulator::Thread* const thread = current_thread()) thread->clock.has_changed = true;
+}
+}  // namespace
+
 // A block's own shared memory is one worker's.
 #define FETCH(BITS, NAME, CHANGED)                                                                           \
   T##BITS HOOK(atomic##BITS##_fetch_##NAME)(volatile T##BITS * a, T##BITS v, int order) {                    \
@@ -137,11 +145,14 @@ unsigned how(unsigned kind, int order) {
     if (judged == watch::Judged::alone) {                                                                    \
       const T##BITS old = *at;                                                                               \
       *at = static_cast<T##BITS>(CHANGED);                                                                   \
+      changes(old != static_cast<T##BITS>(CHANGED));                                                         \
       return old;                                                                                            \
     }                                                                                                        \
     if (judged == watch::Judged::no)                                                                         \
       watch::access(at, BITS / 8, how(watch::read | watch::write, order), SITE);                             \
-    return __atomic_fetch_##NAME(a, v, __ATOMIC_SEQ_CST);                                                    \
+    const T##BITS old = __atomic_fetch_##NAME(a, v, __ATOMIC_SEQ_CST);                                       \
+    changes(old != static_cast<T##BITS>(CHANGED));                                                           \
+    return old;                                                                                              \
   }
 
 #define ATOMIC(BITS, TYPE)                                                                                 \
@@ -163,19 +174,25 @@ unsigned how(unsigned kind, int order) {
                                                    int order, int) {                                       \
     watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write | watch::lock, order), \
                   SITE);                                                                                   \
-    return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);         \
+    const bool swapped =                                                                                   \
+        __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);            \
+    changes(swapped);                                                                                      \
+    return swapped;                                                                                        \
   }                                                                                                        \
   int HOOK(atomic##BITS##_compare_exchange_weak)(volatile T##BITS * a, T##BITS * expected, T##BITS v,      \
                                                  int order, int) {                                         \
     watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write | watch::lock, order), \
                   SITE);                                                                                   \
-    return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);         \
+    const bool swapped =                                                                                   \
+        __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);            \
+    changes(swapped);                                                                                      \
+    return swapped;                                                                                        \
   }                                                                                                        \
   T##BITS HOOK(atomic##BITS##_compare_exchange_val)(volatile T##BITS * a, T##BITS expected, T##BITS v,     \
                                                     int order, int) {                                      \
     watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write | watch::lock, order), \
                   SITE);                                                                                   \
-    __atomic_compare_exchange_n(a, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);               \
+    changes(__atomic_compare_exchange_n(a, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));      \
     return expected;                                                                                       \
   }                                                                                                        \
   FETCH(BITS, add, old + v)                                                                                \

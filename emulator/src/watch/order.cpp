@@ -1,9 +1,13 @@
 #include "watch/order.hpp"
 
 #include <algorithm>
-#include <unordered_map>
+#include <new>
 
-// The watch runs a launch on one worker, so nothing here is locked.
+#include "execution/worker.hpp"
+#include "memory/reserve.hpp"
+#include "watch/shadow.hpp"
+
+// What blocks share here is touched by the one that has its turn (execution/turns.hpp), so nothing is locked.
 namespace isomer::emulator::watch {
 
 Segments segments_of_launch;
@@ -11,18 +15,12 @@ bool something_published = false;
 
 namespace {
 
-std::vector<SegmentRun>& runs = segments_of_launch.runs;
-std::vector<Segment>& listed = segments_of_launch.listed;
+SegmentRun*& runs = segments_of_launch.runs;
+Segment*& listed = segments_of_launch.listed;
 std::uint32_t& first_number = segments_of_launch.first_number;
 std::uint32_t& phase_begin = segments_of_launch.phase_begin;
 
-/// What was left with a word: for everybody, and for the own block of those whose fence or write reached no
-/// further.
-struct Published {
-  Knowledge device;
-  std::vector<std::pair<std::uint64_t, Knowledge>> in_block;
-};
-std::unordered_map<const void*, Published> published;
+PublishedWords published;
 
 void refresh(Block& block, ThreadClock& clock) {
   if (clock.epoch == block.epoch()) return;
@@ -124,24 +122,35 @@ void acquire_picked(Block& block, ThreadClock& clock, Scope scope) {
 constexpr std::uint32_t kRun = SegmentRun::kLength;
 /// From here on no number is left out.
 constexpr std::uint32_t kManyNumbers = 0xc0000000u;
-/// Of the listed run that is not full; 0: there is none of this phase.
-std::uint32_t next_listed = 0;
+/// From here on the next launch numbers anew.
+constexpr std::uint32_t kLastFirst = 0x80000000u;
+constexpr std::size_t kMostRuns = std::size_t{1} << 27, kMostListed = std::size_t{1} << 25;
+/// Runs that a worker takes at once where others take some too.
+constexpr std::uint32_t kRunsAtOnce = 64;
 
-std::uint32_t begin_run(const SegmentRun& run) {
-  const std::uint32_t first = next_segment();
-  runs.push_back(run);
-  return first;
+std::uint32_t begin_run(Block& block, const SegmentRun& run) {
+  Numbers& numbers = block.numbers();
+  if (numbers.next_run == numbers.end_run) {
+    const std::uint32_t more = block.is_beside() ? kRunsAtOnce : 1;
+    numbers.next_run = segments_of_launch.runs_taken.fetch_add(more, std::memory_order_relaxed);
+    numbers.end_run = numbers.next_run + more;
+  }
+  runs[numbers.next_run] = run;
+  return first_number + numbers.next_run++ * kRun;
 }
 
-/// `begin`: of the epoch that it belongs to; its number must not be lower.
-std::uint32_t list(const Segment& segment, std::uint32_t begin) {
-  if (next_listed < begin || (next_listed - first_number) % kRun == 0) {
-    next_listed = begin_run({listed.size(), SegmentRun::kListed, 0, 0});
-    listed.resize(listed.size() + kRun);
+std::uint32_t list(const Segment& segment, Block& block) {
+  Numbers& numbers = block.numbers();
+  std::uint32_t& next = numbers.next_listed;
+  // No number is lower than the begin of the epoch that it belongs to.
+  if (next < block.first_segment_of_epoch() || (next - first_number) % kRun == 0) {
+    const std::uint32_t more = segments_of_launch.listed_taken.fetch_add(1, std::memory_order_relaxed);
+    if (more >= kMostListed) throw std::bad_alloc();
+    next = begin_run(block, {std::uint64_t{more} * kRun, SegmentRun::kListed, 0, 0});
   }
-  const std::uint32_t place = next_listed - first_number;
+  const std::uint32_t place = next - first_number;
   listed[runs[place / kRun].block + place % kRun] = segment;
-  return next_listed++;
+  return next++;
 }
 
 }  // namespace
@@ -159,9 +168,9 @@ std::uint32_t new_segment_of(Block& block, Thread& thread) {
     return c.segment = run.first + place;
   }
   // Who steps alone is listed: a run of his would be 32 numbers for one segment.
-  if ((run.epoch == c.epoch && (run.tick > c.tick || run.used == 1)) || next_segment() > kManyNumbers)
-    return c.segment = list({block.linear(), thread.linear, c.epoch, c.tick}, block.first_segment_of_epoch());
-  run = {c.epoch, c.tick, begin_run({block.linear(), thread.linear - place, c.epoch, c.tick}), 1};
+  if ((run.epoch == c.epoch && (run.tick > c.tick || run.used == 1)) || next_segment_of(block.numbers()) > kManyNumbers)
+    return c.segment = list({block.linear(), thread.linear, c.epoch, c.tick}, block);
+  run = {c.epoch, c.tick, begin_run(block, {block.linear(), thread.linear - place, c.epoch, c.tick}), 1};
   return c.segment = run.first + place;
 }
 
@@ -255,12 +264,12 @@ void fence(Block& block, Thread& thread, Scope scope) {
   step(c);
 }
 
-void publish(Block& block, Thread& thread, const void* address, Scope scope, bool release) {
+void publish(Block& block, Thread& thread, const void* address, bool own_word, Scope scope, bool release) {
   ThreadClock& c = thread.clock;
   if (release) fence(block, thread, scope);
   if (!c.fenced_block) return;
-  Published& word = published[address];
-  something_published = true;
+  Published& word = own_word ? block.clock().published[address] : published[address];
+  if (!own_word) something_published = true;
   if (scope == Scope::device) {
     merge(word.device, c.fenced_device);
     if (c.fenced_block == c.fenced_device) return;
@@ -274,10 +283,11 @@ void publish(Block& block, Thread& thread, const void* address, Scope scope, boo
   }
 }
 
-void pick_up(Block& block, Thread& thread, const void* address, Scope scope, bool lock, bool acquire) {
-  if (published.empty()) return;
-  const auto found = published.find(address);
-  if (found == published.end()) return;
+void pick_up(Block& block, Thread& thread, const void* address, bool own, Scope scope, bool lock, bool acquire) {
+  const PublishedWords& words = own ? block.clock().published : published;
+  if (words.empty()) return;
+  const auto found = words.find(address);
+  if (found == words.end()) return;
   ThreadClock& c = thread.clock;
   const auto take = [&](const Knowledge& news) {
     merge(c.picked, news);
@@ -339,7 +349,7 @@ void learn(const Carried& carried, Block& block, Thread& thread) {
 }
 
 std::uint32_t segment_of_agent(Block& block, std::uint32_t agent, std::uint32_t tick) {
-  return list({block.linear(), agent, block.epoch(), tick}, block.first_segment_of_epoch());
+  return list({block.linear(), agent, block.epoch(), tick}, block);
 }
 
 bool knows(Block& block, Thread& thread, std::uint32_t agent, std::uint32_t tick) {
@@ -370,16 +380,25 @@ bool proxied(std::uint32_t earlier, Block& block, Thread& thread) {
 
 void new_phase() {
   phase_begin = next_segment();
-  next_listed = 0;
   published.clear();
   something_published = false;
 }
 
+void reserve_segments() {
+  if (runs != nullptr) return;
+  runs = reserve<SegmentRun>(kMostRuns);
+  listed = reserve<Segment>(kMostListed * kRun);
+}
+
 void begin_launch() {
+  reserve_all();
   new_phase();
+  if (phase_begin >= kLastFirst) {
+    forget_who_touched();
+    phase_begin = 1;
+  }
   first_number = phase_begin;
-  runs.clear();
-  listed.clear();
+  segments_of_launch.runs_taken = segments_of_launch.listed_taken = 0;
 }
 
 }  // namespace isomer::emulator::watch

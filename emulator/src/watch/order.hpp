@@ -1,6 +1,7 @@
 // Which accesses are ordered. See clock.hpp for the model.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -29,12 +30,15 @@ struct SegmentRun {
 /// Of the launch, numbered from `first_number` on; what lies before `phase_begin` is ordered before
 /// everything.
 struct Segments {
-  std::vector<SegmentRun> runs;
-  std::vector<Segment> listed;
+  SegmentRun* runs = nullptr;  ///< reserved before the first watched launch, as `listed` is
+  Segment* listed = nullptr;
   std::uint32_t first_number = 1, phase_begin = 1;
+  std::atomic<std::uint32_t> runs_taken{0}, listed_taken{0};  ///< by all workers; of `listed` in runs
 };
 extern Segments segments_of_launch;
-/// Whether some word has had anything left with it in this phase.
+/// Reserves what the launches' segments need, which the first launch would.
+void reserve_segments();
+/// Whether some word of global memory has had anything left with it in this phase. Asked by who has its turn.
 extern bool something_published;
 
 /// The number of the segment that the thread is in, where it has none yet.
@@ -44,11 +48,17 @@ inline std::uint32_t segment_of(Block& block, Thread& thread) {
   const ThreadClock& c = thread.clock;
   return c.segment != 0 && c.epoch == block.epoch() ? c.segment : new_segment_of(block, thread);
 }
-/// Every segment that there is has a lower number, and of those to come none of an earlier epoch has a higher
-/// one.
+/// Every segment that there is has a lower number.
 inline std::uint32_t next_segment() {
   return segments_of_launch.first_number +
-         static_cast<std::uint32_t>(segments_of_launch.runs.size()) * SegmentRun::kLength;
+         segments_of_launch.runs_taken.load(std::memory_order_relaxed) * SegmentRun::kLength;
+}
+/// Every segment of this worker's has a lower number, and of those to come none of an earlier epoch of its block has a
+/// higher one.
+inline std::uint32_t next_segment_of(const Numbers& numbers) {
+  return numbers.next_run == numbers.end_run
+             ? next_segment()
+             : segments_of_launch.first_number + numbers.next_run * SegmentRun::kLength;
 }
 inline Segment segment(std::uint32_t number) {
   const std::uint32_t place = number - segments_of_launch.first_number, in_run = place % SegmentRun::kLength;
@@ -69,10 +79,11 @@ void converge(Block& block, const std::vector<Thread*>& members);
 /// thread: then what it read there is read.
 bool read_before(std::uint32_t earlier, Block& block, Thread& thread);
 void fence(Block& block, Thread& thread, Scope scope);
-/// A write of a word that leaves with it what the last fences noted; `release`: it is a fence itself.
-void publish(Block& block, Thread& thread, const void* address, Scope scope, bool release);
+/// A write of a word that leaves with it what the last fences noted; `own`: it is in the block's shared memory;
+/// `release`: it is a fence itself.
+void publish(Block& block, Thread& thread, const void* address, bool own, Scope scope, bool release);
 /// A read of such a word. `lock`: it came by a compare-and-swap; `acquire`: it is a fence itself.
-void pick_up(Block& block, Thread& thread, const void* address, Scope scope, bool lock, bool acquire);
+void pick_up(Block& block, Thread& thread, const void* address, bool own, Scope scope, bool lock, bool acquire);
 
 /// A thread arrives at a barrier that carries what it knows to those who wait for it, and goes on.
 void arrive(Carried& carried, Block& block, Thread& thread);

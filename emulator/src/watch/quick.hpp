@@ -5,6 +5,7 @@
 
 #include "execution/block.hpp"
 #include "execution/worker.hpp"
+#include "watch/claims.hpp"
 #include "watch/host_order.hpp"
 #include "watch/order.hpp"
 #include "watch/reporter.hpp"
@@ -88,7 +89,7 @@ template <unsigned Bytes, bool Writes>
   const std::size_t position = reinterpret_cast<std::uintptr_t>(at) - shadow.base;
   const std::uint32_t begin = block.first_segment_of_epoch(), mine = thread.clock.segment;
   Cell* const cells = cells_at<Bytes>(shadow, position);
-  const KnownSite& known = known_site(site);
+  const KnownSite& known = known_site(block, site);
   if (cells == nullptr || mine < begin || known.pc != site) return false;
   std::uint8_t* const written = shadow.written + position;
   if (!Writes && !initialised<Bytes, false>(written)) return false;
@@ -145,14 +146,21 @@ template <unsigned Bytes, bool Writes>
   if (shadow.words == nullptr) return false;
   const std::size_t position = reinterpret_cast<std::uintptr_t>(at) - shadow.base;
   std::uint8_t* const written = shadow.written + position;
-  if (!Writes) {
-    if (!buffer->initialised && !initialised<Bytes, false>(written)) return false;
-    // Whoever writes it in this launch is told, and nobody else can race with its readers.
-    if (buffer->input) return true;
+  // Whoever writes it in this launch is told, and nobody else can race with its readers.
+  if (!Writes && buffer->input) return buffer->initialised || initialised<Bytes, false>(written);
+  if (block.is_beside()) {
+    const Held whose = held<Bytes, Writes>(position, block.mark());
+    if (whose == Held::no && !claim_at_once<Bytes, Writes>(position, block.mark())) return false;
+    if (whose == Held::several) {
+      if (!buffer->initialised && !initialised<Bytes, false>(written)) return false;
+      note<Writes>(thread, at, site);
+      return true;
+    }
   }
+  if (!Writes && !buffer->initialised && !initialised<Bytes, false>(written)) return false;
   const std::uint32_t mine = thread.clock.segment;
   Cell* const cells = cells_at<Bytes>(shadow, position);
-  const KnownSite& known = known_site(site);
+  const KnownSite& known = known_site(block, site);
   if (cells == nullptr || mine < block.first_segment_of_epoch() || known.pc != site) return false;
   for (std::size_t i = 0; i < kCells<Bytes>; ++i) {
     const Cell& c = cells[i];
@@ -177,11 +185,14 @@ template <unsigned Bytes, bool Writes>
   }
   if constexpr (Writes) {
     initialised<Bytes, true>(written);
-    buffer->touched = true;
+    if (!block.is_beside()) buffer->touched = true;
   }
   note<Writes>(thread, at, site);
   return true;
 }
+
+/// What several blocks may reach is claimed, if it is there and is to be.
+void claim_of_others(Block& block, const std::byte* at, std::size_t bytes, bool writes);
 
 /// The same with what they lacked; what is not plain is judged in full.
 template <unsigned Bytes, bool Writes>
@@ -189,8 +200,10 @@ template <unsigned Bytes, bool Writes>
   Block& block = *thread.block;
   if (block.is_plainly_watched() && !thread.clock.guesses) {
     segment_of(block, thread);
-    site_number(site);
-    if (block.keep_own_range(at) ? quickly_in_own<Bytes, Writes>(thread, at, site)
+    site_number(block, site);
+    const bool own = block.keep_own_range(at);
+    if (!own && block.is_beside()) claim_of_others(block, at, Bytes, Writes);
+    if (own ? quickly_in_own<Bytes, Writes>(thread, at, site)
                                  : quickly<Bytes, Writes>(thread, at, site))
       return;
   }

@@ -18,12 +18,12 @@ template <unsigned Bytes>
   if (thread == nullptr) return Judged::no;
   const Block& block = *thread->block;
   ThreadClock& clock = thread->clock;
-  if (any_pending_store || something_published || counts_a_sample || !block.is_plainly_watched() || clock.guesses ||
+  if (any_pending_store || counts_a_sample || !block.is_plainly_watched() || clock.guesses ||
       clock.just_fenced || clock.fenced_block || clock.scope != Scope::device)
     return Judged::no;
   // It may wait for the word, which is told once, or let others run.
   constexpr std::uint32_t kTurn = 64;
-  const KnownSite& known = known_site(site);
+  const KnownSite& known = known_site(block, site);
   if ((clock.polled == address && clock.polled_at == site && !known.waits) || (clock.spins + 1) % kTurn == 0)
     return Judged::no;
 
@@ -36,10 +36,13 @@ template <unsigned Bytes>
   if (!own && (buffer == nullptr || !buffer->live || buffer->input || buffer->space == Space::shared ||
                at < buffer->begin || at + Bytes > buffer->end()))
     return Judged::no;
+  if (own ? !block.clock().published.empty() : block.is_beside() && !block.has_turn()) return Judged::no;
+  if (!own && something_published) return Judged::no;
   const Shadow& shadow = shadow_of_memory;
   if (shadow.words == nullptr) return Judged::no;
   const std::size_t position = reinterpret_cast<std::uintptr_t>(at) - shadow.base;
   const std::uint32_t begin = block.first_segment_of_epoch(), mine = clock.segment;
+  if (!own && block.is_beside() && held<Bytes, true>(position, block.mark()) != Held::own) return Judged::no;
   Cell* const cells = cells_at<Bytes>(shadow, position);
   if (cells == nullptr || mine < begin || known.pc != site) return Judged::no;
   std::uint8_t* const written = shadow.written + position;
@@ -53,7 +56,7 @@ template <unsigned Bytes>
       return Judged::no;
   for (std::size_t i = 0; i < kCells<Bytes>; ++i) cells[i] = {{mine, known.number | kAtomic}, {0, 0}, {0, 0}};
   initialised<Bytes, true>(written);
-  if (buffer) buffer->touched = true;
+  if (buffer && !block.is_beside()) buffer->touched = true;
   ++clock.spins;
   clock.polled = address;
   clock.polled_at = site;

@@ -282,6 +282,7 @@ void report_leaks() {
 }
 
 void report_divergence(Block& block, const Thread& a, const Thread& b) {
+  block.await_turn();  // the debugger's tables are asked by one worker at a time
   // Two addresses may be one source line: an unrolled loop, a template. Only different lines are divergence.
   const Place first = place_of({a.site, a.clock.calls}), second = place_of({b.site, b.clock.calls});
   if (first.file == second.file && first.line == second.line) return;

@@ -39,8 +39,8 @@ extern bool any_pending_store;
 void settle_pending_store();
 /// The running thread compares and swaps the word that it has just read here.
 void looks_before_swap(const void* site);
-/// A thread was seen to wait at this place.
-void waits_at(const void* site);
+/// The running thread was seen to wait at this place.
+void waits_at(Block& block, const void* site);
 /// What `thread`, running or not, did wrong at `at`; `{other}` in the sentence stands for the second place.
 void report_violation(Kind kind, Block& block, const Thread& thread, const Site& at, const Site& other,
                       const std::string& text);
@@ -70,19 +70,11 @@ void report_canary(const Launch& launch, const Buffer& buffer, std::ptrdiff_t of
 
 /// Numbers for code addresses, so that the shadow keeps four bytes instead of eight.
 std::uint32_t new_site_number(const void* pc);
-struct KnownSite {
-  const void* pc = nullptr;
-  std::uint32_t number = 0;
-  bool waits = false;  ///< waits_at was told
-};
-inline constexpr std::size_t kKnownSites = 1024;
-extern KnownSite known_sites[kKnownSites];
-/// The watch runs on one worker: the table is nobody else's.
-inline KnownSite& known_site(const void* pc) {
-  return known_sites[reinterpret_cast<std::uintptr_t>(pc) % kKnownSites];
+inline KnownSite& known_site(const Block& block, const void* pc) {
+  return block.known_sites()[reinterpret_cast<std::uintptr_t>(pc) % kKnownSites];
 }
-inline std::uint32_t site_number(const void* pc) {
-  KnownSite& known = known_site(pc);
+inline std::uint32_t site_number(const Block& block, const void* pc) {
+  KnownSite& known = known_site(block, pc);
   if (known.pc == pc && known.number != 0) return known.number;
   known = {pc, new_site_number(pc)};
   return known.number;

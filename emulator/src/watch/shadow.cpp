@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <new>
 
 #include <fmt/format.h>
 
@@ -13,26 +12,21 @@
 #include "execution/worker.hpp"
 #include "hopper/units.hpp"
 #include "memory/module_images.hpp"
+#include "memory/reserve.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/settings.hpp"
+#include "watch/claims.hpp"
 #include "watch/guesses.hpp"
 #include "watch/host_order.hpp"
 #include "watch/order.hpp"
 #include "watch/reporter.hpp"
+#include "watch/undo.hpp"
 
 namespace isomer::emulator::watch {
 
 Shadow shadow_of_memory;
 
 namespace {
-
-template <class T>
-T* reserve(std::size_t count) {
-  void* p = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (p == MAP_FAILED) throw std::bad_alloc();
-  return static_cast<T*>(p);
-}
 
 void reserve_shadow() {
   static const bool done = [] {
@@ -103,7 +97,10 @@ std::uintptr_t away(const Buffer& b, const void* address) {
     block.launch().error = error::illegal_address;
     block.kill_current();
   }
-  Buffer* near = owner && owner->live ? owner : memory.nearest(address, false);
+  Buffer* near = owner && owner->live ? owner : nullptr;
+  // Nobody's pages between shared arrays: an index of one leads there.
+  if (!near && memory.is_of_shared_arrays(address)) near = memory.nearest(address, &block);
+  if (!near) near = memory.nearest(address, nullptr);
   Kind kind = writes ? Kind::out_of_bounds_write : Kind::out_of_bounds_read;
   if (!owner) {
     for (Buffer* b : memory.live_buffers()) {
@@ -160,7 +157,7 @@ std::uint32_t marks_of(const watch::ThreadClock& clock, unsigned how) {
 void check_races(Block& block, Thread& thread, const Buffer& buffer, const void* address, std::size_t bytes,
                  unsigned how, const void* site) {
   const std::uint32_t mine = segment_of(block, thread), marks = marks_of(thread.clock, how);
-  const std::uint32_t at = site_number(site) | marks;
+  const std::uint32_t at = site_number(block, site) | marks;
   const bool strong = (marks & (kAtomic | kVolatile)) != 0;
   const bool at_once = strong || buffer.space == Space::shared;
   std::size_t at_byte = position(buffer, address);
@@ -206,7 +203,12 @@ void check_races(Block& block, Thread& thread, const Buffer& buffer, const void*
       }
     }
   };
+  const bool beside = block.is_beside() && buffer.space != Space::shared;
   for (const std::size_t end = at_byte + bytes; at_byte < end;) {
+    if (beside && is_read_by_several(at_byte)) {
+      at_byte = (at_byte / kWord + 1) * kWord;
+      continue;
+    }
     Cell& word = shadow().words[at_byte / kWord];
     if (at_byte % kWord == 0 && end - at_byte >= kWord && !(word.written.site & kSplit)) {
       touch(word);
@@ -219,9 +221,9 @@ void check_races(Block& block, Thread& thread, const Buffer& buffer, const void*
 }
 
 /// Whoever reads one word again and again and writes nothing meanwhile waits for it.
-void note_polling(watch::ThreadClock& clock, const void* address, unsigned how, const void* site) {
+void note_polling(Block& block, watch::ThreadClock& clock, const void* address, unsigned how, const void* site) {
   if ((how & (atomic | volatile_word)) && (how & read)) {
-    if (clock.polled == address && clock.polled_at == site) waits_at(site);
+    if (clock.polled == address && clock.polled_at == site) waits_at(block, site);
     clock.polled = address;
     clock.polled_at = site;
     if (clock.word != address) {
@@ -295,7 +297,10 @@ void tell_unwritten(Thread& thread, Buffer& buffer, const std::byte* at, std::si
       if (is_builtin_variable(at)) return;
       const auto* package = static_cast<const std::byte*>(launch.request.package);
       if (at >= package && at < package + launch.request.package_bytes) return;
-      if (in_image(at) || memory.in_host_range(at)) return;
+      if (in_image(at) || memory.in_host_range(at)) {
+        if ((how & write) && !thread.initialises) block.run_alone();
+        return;
+      }
     }
     out_of_bounds(block, buffer, address, bytes, how, site);
     return;
@@ -324,12 +329,19 @@ void tell_unwritten(Thread& thread, Buffer& buffer, const std::byte* at, std::si
   if (buffer->space == Space::shared) {
     if (hopper::Units* units = block.used_units()) units->touch(address, bytes, (how & write) != 0, site);
   }
+  if (block.is_beside() && buffer->space != Space::shared && ((how & write) || !buffer->input)) {
+    if (how & (atomic | volatile_word)) block.await_turn();
+    claim(block, *buffer, at, bytes, (how & write) != 0);
+  }
   std::uint8_t* written = &shadow().written[position(*buffer, at)];
   if ((how & read) && !(how & exchange)) tell_unwritten(thread, *buffer, at, bytes, site);
   if (buffer->input && !(how & write) && buffer->initialised)
     return;  // nobody may write it, so nobody can race
-  note_polling(thread.clock, address, how, site);
-  if ((how & lock) && thread.clock.looked == address) looks_before_swap(thread.clock.looked_at);
+  note_polling(block, thread.clock, address, how, site);
+  if ((how & lock) && thread.clock.looked == address) {
+    block.await_turn();
+    looks_before_swap(thread.clock.looked_at);
+  }
   if (!(how & (write | atomic | volatile_word))) {
     thread.clock.looked = address;
     thread.clock.looked_at = site;
@@ -337,7 +349,7 @@ void tell_unwritten(Thread& thread, Buffer& buffer, const std::byte* at, std::si
   // What a guess has led to is no evidence against others either.
   if (!thread.clock.guesses) check_races(block, thread, *buffer, address, bytes, how, site);
   if (how & write) {
-    buffer->touched = true;
+    if (!block.is_beside()) buffer->touched = true;
     // What comes of a guess is one too.
     if (thread.clock.guesses) {
       buffer->sampled = true;
@@ -354,8 +366,9 @@ void tell_unwritten(Thread& thread, Buffer& buffer, const std::byte* at, std::si
   }
   if (how & (atomic | volatile_word)) {
     const Scope scope = how & atomic ? thread.clock.scope : Scope::device;
-    if (how & read) pick_up(block, thread, address, scope, (how & lock) != 0, (how & acquire) != 0);
-    if (how & write) publish(block, thread, address, scope, (how & release) != 0);
+    const bool own = buffer->space == Space::shared;
+    if (how & read) pick_up(block, thread, address, own, scope, (how & lock) != 0, (how & acquire) != 0);
+    if (how & write) publish(block, thread, address, own, scope, (how & release) != 0);
   }
   thread.clock.just_fenced = false;
 }
@@ -417,7 +430,29 @@ void set_state(const void* at, std::size_t bytes, std::uint8_t state) {
   std::memset(&shadow().written[position(at)], state, bytes);
 }
 
-void reserve_all() { shadow(); }
+void reserve_all() {
+  shadow();
+  reserve_segments();
+  reserve_claims();
+  reserve_undo();
+}
+
+void expect_touches(Buffer& buffer) {
+  constexpr std::size_t kLarge = std::size_t{4} << 20;
+  if (buffer.bytes < kLarge || buffer.expected) return;
+  buffer.expected = true;
+  const std::size_t first = position(buffer, buffer.begin);
+  expect_many(&shadow().words[first / kWord], buffer.bytes / kWord);
+  expect_many(&shadow().written[first], buffer.bytes);
+  if (claims.words != nullptr) expect_many(&claims.words[first / kWord], buffer.bytes / kWord);
+}
+
+void forget_who_touched() {
+  if (shadow_of_memory.words == nullptr) return;
+  const std::size_t bytes = Memory::instance().reserved();
+  forget_pages(shadow_of_memory.words, bytes / kWord);
+  forget_pages(shadow_of_memory.bytes, bytes);
+}
 
 void forget(Buffer& buffer) {
   clear(&shadow().words[position(buffer.begin) / kWord], (buffer.bytes + kWord - 1) / kWord);

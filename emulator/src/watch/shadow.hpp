@@ -82,6 +82,10 @@ void set_state(const void* at, std::size_t bytes, std::uint8_t state);
 /// Reserves what the watch of all device memory needs, which its first use would.
 void reserve_all();
 
+/// A watched launch begins, and the buffer is there.
+void expect_touches(Buffer& buffer);
+/// Nobody has touched anything.
+void forget_who_touched();
 /// The buffer's bytes count as never written and never touched.
 void forget(Buffer& buffer);
 /// The host wrote these bytes.

@@ -22,6 +22,9 @@ const char* isomer_emulator_program_lowered(void* program, const char* expressio
 /// Each gives a runtime's error code.
 int isomer_emulator_module_load(void** module, const char* path);
 int isomer_emulator_module_load_data(void** module, const void* image);
+/// Whether so many bytes are a code object of the emulator's; what else they are, a refusal says. `name`: by which the
+/// program knows them, or empty.
+int isomer_emulator_module_is_ours(const void* image, std::size_t bytes, const char* call, const char* name);
 /// A file of machine code that is not there, read as if a build had made it of the source beside the program; -1 for
 /// any other.
 int isomer_emulator_code_object_file(const char* path);

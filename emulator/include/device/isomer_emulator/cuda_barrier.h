@@ -1,5 +1,5 @@
-// cuda::barrier, cuda::pipeline and cuda::memcpy_async of a block. Barriers are those of shared memory that
-// the watch knows; a copy is done at once, by the thread that asks for it.
+// cuda::barrier, cuda::pipeline and cuda::memcpy_async. A block's barriers are those of shared memory that the watch
+// knows (counting_barrier.h: the others); a copy is done at once, by the thread that asks for it.
 #pragma once
 
 #include "cuda_atomic.h"
@@ -16,11 +16,11 @@ struct aligned_size_t {
 };
 
 template <thread_scope Scope, class Completion = void>
-class barrier {
-  static_assert(
-      Scope == thread_scope_block && ::std::is_void_v<Completion>,
-      "the emulated device has cuda::barrier of the block's scope, without a function at its completion");
+class barrier;
 
+/// Of the block: a barrier of shared memory.
+template <>
+class barrier<thread_scope_block, void> {
  public:
   using arrival_token = unsigned;
   barrier() = default;
@@ -50,6 +50,12 @@ class barrier {
   unsigned address() const { return isomer_emulator_shared_address(this); }
   unsigned long long word_;
 };
+
+}  // namespace cuda
+
+#include "counting_barrier.h"
+
+namespace cuda {
 
 enum class pipeline_role { producer, consumer };
 

@@ -205,3 +205,4 @@ static inline CUresult cuModuleUnload(CUmodule module) {
   return isomer_emulator_cu(isomer_emulator_module_unload(module));
 }
 #include "driver_functions.h"
+#include "driver_link.h"

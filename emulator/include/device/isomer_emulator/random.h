@@ -1,5 +1,5 @@
 // cuRAND's device functions. Every generator is Philox 4×32-10 with the seed as its key and the subsequence as
-// the upper half of its counter; the other states give other numbers than on a device.
+// the upper half of its counter, but for the quasirandom ones; the other states give other numbers than on a device.
 #pragma once
 
 #include "cuda_runtime.h"
@@ -191,3 +191,6 @@ template <class State>
 ISOMER_EMULATOR_INLINE void skipahead_subsequence(unsigned long long n, State* state) {
   skipahead_sequence(n, state);
 }
+
+#include "random_sobol.h"
+#include "random_types.inc"

@@ -108,3 +108,5 @@ static inline curandStatus_t curandGeneratePoisson(curandGenerator_t g, unsigned
                                                    double lambda) {
   return isomer::emulator::generate(to, n, [=] { return curand_poisson(&g->state, lambda); });
 }
+
+#include "random_directions.h"

@@ -104,7 +104,8 @@ struct RunOptions {
   static constexpr std::uint64_t kReversed = ~std::uint64_t{0};
   /// Of the schedule; 0: blocks and threads in their natural order, kReversed: in the opposite one.
   std::uint64_t seed = 0;
-  int workers = 0;  ///< 0: one for each core; a watched run uses one
+  /// 0: one for each core, where that is faster. The reports do not depend on it.
+  int workers = 0;
   double timeout_seconds = 60;
   std::uint64_t step_limit = 0;  ///< watched memory accesses of one launch; 0: none
   std::uint8_t poison = 0xff;    ///< what memory holds before it is written

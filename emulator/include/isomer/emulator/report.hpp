@@ -119,6 +119,7 @@ struct LaunchRecord {
   std::uint64_t thread_steps = 0;  ///< times that a thread was started or resumed
   std::uint64_t blocks = 0;        ///< that ran: fewer than the grid has where they were sampled
   bool watched = false;            ///< judged: the module is watched, and the run's filters let it be
+  bool side_by_side = false;       ///< watched with its blocks on several cores; the reports are those of one
 };
 
 }  // namespace isomer::emulator

@@ -82,7 +82,7 @@ struct EntryInfo {
 
 struct CallOptions {
   std::uint64_t seed = 0;
-  int workers = 0;
+  int workers = 0;  ///< 0: one where the module is watched, else one for each core
   /// Of the processor's time where the code works, of the clock's where it only waits: other work of the
   /// machine is not the code's.
   double timeout_seconds = 20;
