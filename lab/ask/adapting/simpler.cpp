@@ -128,8 +128,12 @@ bool right_elsewhere(const Candidate& candidate, const Way& way, const CallSetti
     worked += trial.answer.worked_seconds;
     return trial.ok() && !strays(trial) && (!right || is_right(*given, trial));
   };
-  const auto open = std::find_if(probes.begin(), probes.end(), [](const std::string& line) {
-    return line.find(" sk=") != std::string::npos && line.find("causal") == std::string::npos;
+  // Of who has one length none is said.
+  const bool lengths = std::any_of(probes.begin(), probes.end(), [](const std::string& line) {
+    return line.find(" sk=") != std::string::npos;
+  });
+  const auto open = std::find_if(probes.begin(), probes.end(), [&](const std::string& line) {
+    return (!lengths || line.find(" sk=") != std::string::npos) && line.find("causal") == std::string::npos;
   });
   if (open == probes.end() || !keeps(*open, true)) return false;
   return std::all_of(probes.begin() + 1, probes.end(), [&](const std::string& line) {
@@ -233,7 +237,7 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
   for (const bool likeliest : {true, false}) {
     const double most = likeliest ? kSecondsIn : std::min(kSecondsIn, worked + kSecondsGuessed);
     for (const Port& port : ports()) {
-      if (port.op != called.port->op || port.original == nullptr) continue;
+      if (port.op != called.port->op || port.original == nullptr || port.original->of_tensors) continue;
       const Guess guess = guess_form(entry, port, true);
       if (!guess.findings.empty() || guess.unsure.size() > 2 || guess.score < least ||
           (!likeliest && guess.unsure.empty()))
@@ -359,7 +363,9 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
   Outcome first;
   for (const Dtypes& of : dtypes) {
     bool takes = true;
-    bool answers = false;  // all of it, and keeps to its memory: its sizes are not what is wrong
+    // All of it, keeps to its memory, and has to do with the op's answer: its sizes are not what is wrong.
+    bool answers = false;
+    constexpr double kHasToDo = 0.5;
     for (std::size_t i = 0; takes; ++i) {
       bool more = false;
       for (const OfPort& each : tried) {
@@ -389,7 +395,7 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
           // What is right nowhere is not to be asked for sizes with which it strays.
           if (way.score > best.score + kClearly)
             way.score = std::min(way.score, likelihood_of_others(candidate, way, settings, worked));
-          answers = answers || way.score > 0.39;
+          answers = answers || way.score > kHasToDo;
           if (way.score > best.score + kClearly) best = std::move(way);
         } catch (const Error&) {  // the op does not take it
         }
@@ -427,9 +433,10 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   const bool one_query = best.trial.ok() && asks_one_query(*best.simpler) &&
                          named_of(candidate, entry).takes_one("decod") &&
                          leaves_out(*called.given, called.trial) && !leaves_out(*best.given, best.trial);
-  const bool less =
-      tensors ? !called.trial.ok() || strays(called.trial) || leaves_out(*called.given, called.trial)
-              : refused || one_query || says_less(entry, *called.port->original);
+  const bool less = tensors ? !called.trial.ok() || strays(called.trial) ||
+                                  leaves_out(*called.given, called.trial) ||
+                                  !called.trial.answer.refused_launches.empty()
+                            : refused || one_query || says_less(entry, *called.port->original);
   // What keeps to its memory is likelier than what does not, whatever a missing barrier makes of the answers.
   const bool keeps =
       best.trial.ok() && !strays(best.trial) && strays(called.trial) && races_within_blocks(best.trial);
