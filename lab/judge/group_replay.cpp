@@ -379,6 +379,11 @@ void GroupReplay::try_wide(const std::vector<Replayed>& calls) {
     right += outcomes_[i].right();
     right_wide += others.back().right();
   }
+  if (right == 0 && right_wide == 0 && prefers_wide_) {
+    approach_ = std::move(other);
+    outcomes_ = std::move(others);
+    return;
+  }
   if (right == right_wide) return;
   if (right > right_wide) {
     Finding finding;

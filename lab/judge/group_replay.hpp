@@ -21,6 +21,11 @@ class GroupReplay {
   /// With what an experiment changes every call is right.
   bool explained() const { return explained_; }
 
+  /// Other calls were right with warps of 64 lanes alone: these are asked with 64 where they are right with
+  /// neither.
+  void prefer_wide(bool prefer) { prefers_wide_ = prefer; }
+  bool is_wide() const { return approach_.settings.lanes == 64; }
+
   /// Why nothing of what was seen is told; empty where it may be.
   std::string not_accused() const;
   /// A bare kernel was launched as nothing says that it is.
@@ -58,7 +63,7 @@ class GroupReplay {
   std::vector<CallOutcome> outcomes_;
   std::shared_ptr<const Candidate> wide_;
   SizesBy sizes_by_ = SizesBy::callers;
-  bool adapted_ = false, explained_ = false;
+  bool adapted_ = false, explained_ = false, prefers_wide_ = false;
 };
 
 }  // namespace isomer::lab

@@ -33,6 +33,12 @@ bool may_be_the_launch(const Finding& finding) {
   return std::find(kCodes.begin(), kCodes.end(), finding.code) != kCodes.end();
 }
 
+/// A cause that says of every wrong element what it is.
+bool says_a_term(const Finding& finding) {
+  return finding.code == Code::missing_term || finding.code == Code::approximation ||
+         finding.code == Code::missing_scale || finding.code == Code::inverted_condition;
+}
+
 /// What of a candidate can be said without any answer: whether it can be called as its callers do. What is
 /// wrong with that is a finding; where nothing is, the error that is there stays the last word.
 void examine_call(const Candidate& candidate, const Entry& entry, const ReplayRequest& request,
@@ -81,12 +87,15 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   }
   const std::size_t before = diagnosis.findings.size();
   const ResultCounts counts(calls);
-  bool guessed = false, explained = false;
+  bool guessed = false, explained = false, wide = false;
   std::string why;
-  for (const std::vector<Replayed>& group : by_signature(std::move(calls))) {
+  const std::vector<std::vector<Replayed>> groups = by_signature(std::move(calls));
+  for (const std::vector<Replayed>& group : groups) {
     const Entry& overload = overload_for(candidate, entry, group.front(), request.settings);
     GroupReplay of_group(candidate, overload, request, facts ? &*facts : nullptr, diagnosis);
+    of_group.prefer_wide(wide);
     of_group.run(group);
+    wide = of_group.is_wide();
     guessed = guessed || of_group.guessed();
     if (why.empty()) why = of_group.not_accused();
     explained = explained || of_group.explained();
@@ -94,6 +103,9 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   // Calls that leave an argument out are wrong for the reason that those show which pass it.
   if (explained)
     std::erase_if(diagnosis.findings, [](const Finding& each) { return each.code == Code::unexplained; });
+  // Where other calls show the cause, an input that nothing depends on may be what the label does not use.
+  if (groups.size() > 1 && std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), says_a_term))
+    std::erase_if(diagnosis.findings, [](const Finding& each) { return each.by_influence; });
   std::erase_if(diagnosis.findings, [&](const Finding& each) {
     return each.code == Code::ignores_argument && counts.depend_on(each.argument);
   });

@@ -28,6 +28,17 @@ double largest_of(const std::vector<double>& block) {
   return largest;
 }
 
+/// Whether most of what is stored is what values are multiplied by, and not what they are divided by.
+bool are_reciprocals(const std::vector<Scaled>& scales) {
+  constexpr double kAlike = 0x1p-7;
+  std::size_t asked = 0, alike = 0;
+  for (const Scaled& each : scales) {
+    asked += each.own > 0;
+    alike += each.own > 0 && std::fabs(each.stored * each.own - 1) < kAlike;
+  }
+  return alike >= 4 && 4 * alike >= 3 * asked;
+}
+
 std::vector<Scaled> scales_of(const oracle::Original::Scaling& scaling,
                               const std::vector<Evidence>& evidence) {
   std::vector<Scaled> list;
@@ -43,6 +54,8 @@ std::vector<Scaled> scales_of(const oracle::Original::Scaling& scaling,
           std::isfinite(stored[i]))
         list.push_back({maxima[i] / scaling.largest, stored[i], spacing});
   }
+  if (are_reciprocals(list))
+    for (Scaled& each : list) each.stored = each.stored == 0 ? INFINITY : 1 / each.stored;
   return list;
 }
 
