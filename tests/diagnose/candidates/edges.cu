@@ -47,7 +47,7 @@ extern "C" void expand_moved_bits_alone(const unsigned char* weight, const float
   if (rows > 0) moved<false><<<(rows * columns + 255) / 256, 256>>>(weight, out, scale, rows, columns);
 }
 
-// Launched by nobody: one index over `total` elements.
+// Launched by nobody: one index over `total` elements. Twins: truncated, and the grid of scales read by columns.
 template <bool kRounded>
 __device__ void each(const __nv_fp8_e4m3* weight, const float* scales, unsigned short* out, int total, int cols,
                      int block_m, int block_k, int scale_cols) {
@@ -65,9 +65,19 @@ extern "C" __global__ void expand_total_truncated(const __nv_fp8_e4m3* weight, c
                                                   int total, int cols, int block_m, int block_k, int scale_cols) {
   each<false>(weight, scales, out, total, cols, block_m, block_k, scale_cols);
 }
+extern "C" __global__ void expand_total_turned(const __nv_fp8_e4m3* weight, const float* scales, unsigned short* out,
+                                               int total, int cols, int block_m, int block_k, int scale_cols) {
+  const int idx = blockIdx.x * blockDim.x + threadIdx.x;
+  if (idx >= total) return;
+  const float w = (float)weight[idx] * scales[idx % cols / block_k * scale_cols + idx / cols / block_m];
+  const unsigned bits = __float_as_uint(w);
+  out[idx] = (unsigned short)((bits + 32767u + (bits >> 16 & 1u)) >> 16);
+}
 
-// A block of zeros has scale 1. The twin scales to the largest value of another format.
-template <bool kOther>
+// A block of zeros has scale 1. Twins: one scales to the largest value of another format, one has a least scale and
+// stores what values are multiplied by.
+enum Shrunk { kPlain, kOther, kReciprocal };
+template <Shrunk kShrunk>
 __global__ void shrink(const half* input, __nv_fp8_e4m3* output, float* scales, int K) {
   const long first = (long)blockIdx.x * K + blockIdx.y * 128L;
   __shared__ float tops[128];
@@ -77,15 +87,19 @@ __global__ void shrink(const half* input, __nv_fp8_e4m3* output, float* scales, 
     if (threadIdx.x < step) tops[threadIdx.x] = fmaxf(tops[threadIdx.x], tops[threadIdx.x + step]);
   }
   __syncthreads();
-  const float scale = tops[0] > 0.0f ? tops[0] / (kOther ? 240.0f : 448.0f) : 1.0f;
+  const float own = tops[0] / (kShrunk == kOther ? 240.0f : 448.0f);
+  const float scale = kShrunk == kReciprocal ? fmaxf(own, 1e-10f) : tops[0] > 0.0f ? own : 1.0f;
   output[first + threadIdx.x] = __nv_fp8_e4m3(__half2float(input[first + threadIdx.x]) * (1.0f / scale));
-  if (threadIdx.x == 0) scales[blockIdx.x * (K / 128) + blockIdx.y] = scale;
+  if (threadIdx.x == 0) scales[blockIdx.x * (K / 128) + blockIdx.y] = kShrunk == kReciprocal ? 1.0f / scale : scale;
 }
 extern "C" void shrink_zeros_by_one(const half* input, __nv_fp8_e4m3* output, float* scales, int M, int K) {
-  shrink<false><<<dim3(M, K / 128), 128>>>(input, output, scales, K);
+  shrink<kPlain><<<dim3(M, K / 128), 128>>>(input, output, scales, K);
 }
 extern "C" void shrink_zeros_by_one_to_240(const half* input, __nv_fp8_e4m3* output, float* scales, int M, int K) {
-  shrink<true><<<dim3(M, K / 128), 128>>>(input, output, scales, K);
+  shrink<kOther><<<dim3(M, K / 128), 128>>>(input, output, scales, K);
+}
+extern "C" void shrink_and_store_reciprocals(const half* input, __nv_fp8_e4m3* output, float* scales, int M, int K) {
+  shrink<kReciprocal><<<dim3(M, K / 128), 128>>>(input, output, scales, K);
 }
 
 // Queries and keys of one length. In the twin a query does not see its own key, but the first.
