@@ -67,6 +67,7 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
     Guess own;
     for (const Port* port : request.ports) {
       if (request.recorded_port != nullptr && port != request.recorded_port) continue;
+      if (port->original->of_tensors && !takes_tensors(entry)) continue;
       Guess guess = guess_form(entry, *port, is_stranger(request, entry));
       // A struct is filled by host code, not by callers.
       if (std::any_of(entry.parameters.begin(), entry.parameters.end(), [](const Parameter& p) {

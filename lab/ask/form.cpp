@@ -1,5 +1,6 @@
 #include "lab/ask/form.hpp"
 
+#include "lab/ask/names/count_names.hpp"
 #include "lab/ask/names/graph_names.hpp"
 #include "lab/ask/names/number_names.hpp"
 #include "lab/ask/names/number_words.hpp"
@@ -28,20 +29,6 @@ bool is_tensor(const Parameter& p) { return p.kind == Kind::tensor || p.kind == 
 bool is_memory(const Parameter& p) { return is_tensor(p) || p.kind == Kind::pointer; }
 bool is_number(const Parameter& p) {
   return p.kind == Kind::integer || p.kind == Kind::real || p.kind == Kind::boolean;
-}
-
-const std::vector<std::string>& count_names() {
-  static const std::vector<std::string> names = {
-      "n",         "numel", "size",      "total",    "n_elements", "num_elements",   "nelements",
-      "count",     "len",   "length",    "elements", "num",        "total_elements", "elem_cnt",
-      "num_elems", "nelem", "elem_count"};
-  return names;
-}
-
-/// How many dimensions an array of sizes or strides has.
-const std::vector<std::string>& rank_names() {
-  static const std::vector<std::string> names = {"ndim", "rank", "n_dims", "nd", "ndims", "num_dims"};
-  return names;
 }
 
 bool one_of(const std::vector<std::string>& names, const std::string& name) {
@@ -367,8 +354,10 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
             adapted(Code::argument_kind, p.name,
                     fmt::format("{} is a tensor, but the parameter is a number ({})", p.name, p.type),
                     fmt::format("take a tensor for {}", p.name)));
-      } else if (const auto beside = one_of(count_names(), lower_case(p.name)) ? beside_a_size(entry, port, p)
-                                                                               : std::nullopt) {
+      } else if (const auto beside =
+                     one_of(count_names(), lower_case(p.name)) && !counts_everything(lower_case(p.name))
+                         ? beside_a_size(entry, port, p)
+                         : std::nullopt) {
         passing = *beside;
       } else if (stranger && p.kind == Kind::integer && sizes_launches(p.name)) {
         passing.what = What::constant;

@@ -32,6 +32,8 @@ struct Port {
   std::vector<std::string> left_off;
   /// Flags of a case line that are set in each problem: the candidate cannot be asked without.
   std::vector<std::string> always;
+  /// Sizes are not asked for with which it touches memory that is not aligned for what it touches at once.
+  bool whole_vectors = false;
 
   /// A problem of the op, as the original would be called with it: one value per role, each in a buffer of
   /// its own that holds exactly what the view spans; returned ones too, as they will be.

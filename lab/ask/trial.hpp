@@ -92,6 +92,7 @@ struct LaunchForm {
     std::int64_t per = 1, times = 1;
   };
   std::array<Axis, 3> grid, block;
+  bool certain = false;  ///< the kernel's own text leaves no other
 };
 /// The numbers that three extents are for a problem's values.
 std::array<std::int64_t, 3> extents(const std::array<LaunchForm::Axis, 3>& axes,

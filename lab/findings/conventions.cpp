@@ -99,7 +99,7 @@ void tell_conventions(const std::string& op, std::vector<Finding>& findings) {
   for (Finding& finding : findings) {
     const Known* each = finding.variation.empty() ? nullptr : others(finding.variation);
     // Nothing is a convention that explains only a part, unless the rest is told.
-    if (each == nullptr || (finding.strength == Strength::nearest && !left)) continue;
+    if (each == nullptr || (finding.strength == Strength::nearest && !left && !finding.whole)) continue;
     said += (said.empty() ? "" : "; ") + std::string(each->said);
     finding.code = Code::convention;
     finding.argument.clear();

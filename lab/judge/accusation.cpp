@@ -37,7 +37,7 @@ std::string of_lent_room(const Candidate& candidate, const CallSettings& setting
 
 /// A launch that nothing says, or that is told without the shared memory that it takes.
 bool is_launch_guessed(const Called& called, const std::vector<Finding>& findings) {
-  return called.form.launch != nullptr ||
+  return (called.form.launch != nullptr && !called.form.launch->certain) ||
          (called.form.entry->form == Entry::Form::kernel &&
           std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
             return f.code == Code::out_of_bounds_write && f.argument == "dynamic shared memory";
@@ -111,6 +111,8 @@ std::string why_not_accused(const Candidate& candidate, bool stranger, const Cal
                             const Called& called, const Numbers& numbers,
                             const std::vector<Finding>& findings) {
   if (numbers.explanation.explains) return {};
+  // Nor is what is right but for one factor called otherwise than it is meant.
+  if (numbers.pattern && numbers.pattern->code == Code::missing_scale && !numbers.beside_set) return {};
   const bool mostly_right = share_right(*called.given, called.trial) >= 0.5;
   // With numbers that nobody explains, what is right beside accesses outside shows no more than what is
   // wrong.

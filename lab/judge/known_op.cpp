@@ -11,6 +11,7 @@
 #include "lab/evidence/probes/watched.hpp"
 #include "lab/evidence/variations/conventional_calls.hpp"
 #include "lab/evidence/variations/numbers.hpp"
+#include "lab/evidence/variations/whole_vectors.hpp"
 #include "lab/findings/consequences.hpp"
 #include "lab/findings/conventions.hpp"
 #include "lab/findings/source_places.hpp"
@@ -168,6 +169,8 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     questions.dtypes = {called.dtypes};
     numbers = explain_numbers(candidate, called.form, *called.port, questions);
   }
+  if (request.stranger && !has_the_originals_name(candidate, called))
+    take_whole_vectors(candidate, questions, called, numbers);
   std::optional<Port> flagged;
   if (request.stranger && unsettled()) take_flag(candidate, questions, called, flagged, numbers);
   if (request.stranger) {
@@ -294,7 +297,9 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   const auto faults = [](const std::vector<Finding>& list) {
     return std::count_if(list.begin(), list.end(), [](const Finding& each) { return !is_remark(each); });
   };
-  diagnosis.exec = faults(diagnosis.findings) > faults(called.findings) ? Stage::failed : Stage::passed;
+  std::vector<Finding> of_call = called.findings;
+  if (request.stranger && !has_the_originals_name(candidate, called)) tell_limits(of_call);
+  diagnosis.exec = faults(diagnosis.findings) > faults(of_call) ? Stage::failed : Stage::passed;
   if (numbers.evidence.empty()) diagnosis.exec = Stage::failed;
 }
 

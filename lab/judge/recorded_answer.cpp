@@ -180,7 +180,9 @@ void numbers_of_answer(const Answered& answered, int vague, Diagnosis& diagnosis
     // What one call says exactly, another need not say again without a name.
     if (finding.code == Code::unexplained &&
         std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [&](const Finding& each) {
-          return each.argument == output.name && each.code != Code::dtype_refused;
+          // What views show is not why a compact tensor is wrong.
+          return each.argument == output.name && each.code != Code::dtype_refused &&
+                 each.code != Code::assumes_contiguous && each.code != Code::ignores_offset;
         }))
       continue;
     // What is not added because its argument is not looked at.

@@ -259,10 +259,14 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
     if (finding.code != Code::none) add_once(diagnosis.findings, std::move(finding));
   }
   const bool softmax = facts != nullptr && facts->subtracts_maximum;
+  // Where calls of another signature have their cause, what has no influence on these is no other one.
+  const bool caused = std::any_of(
+      diagnosis.findings.begin(), diagnosis.findings.begin() + static_cast<std::ptrdiff_t>(mended),
+      [](const Finding& each) { return each.code == Code::layout_convention && !each.made; });
   // What is vague of another output is made of the numbers that are explained.
   const std::vector<int> vaguer = reduced ? std::vector<int>{0} : std::vector<int>{0, 1, 2};
   for (const int vague : vaguer) {
-    if (vague == 2 && probed < calls.size() && nothing_told(outcomes, diagnosis, mended)) {
+    if (vague == 2 && !caused && probed < calls.size() && nothing_told(outcomes, diagnosis, mended)) {
       probe_influence(approach, calls[probed], outcomes[probed], softmax, diagnosis.findings);
       if (const std::size_t at = largest_wrong(calls, outcomes);
           at < calls.size() && at != probed && nothing_told(outcomes, diagnosis, mended))

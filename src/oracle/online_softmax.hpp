@@ -28,8 +28,37 @@ inline const std::vector<Variation>& rescaling_variations() {
       {"rescale=not-sum-16", "the sum is not rescaled when a tile of 16 keys raises the maximum"},
       {"rescale=not-sum-32", "the sum is not rescaled when a tile of 32 keys raises the maximum"},
       {"rescale=not-sum-64", "the sum is not rescaled when a tile of 64 keys raises the maximum"},
+      {"rescale=not-parts-2", "two parts of the keys are added as they are, each under its own maximum"},
+      {"rescale=not-parts-4", "four parts of the keys are added as they are, each under its own maximum"},
+      {"rescale=not-parts-8", "eight parts of the keys are added as they are, each under its own maximum"},
+      {"rescale=not-parts-of-64", "parts of 64 keys are added as they are, each under its own maximum"},
+      {"rescale=not-parts-of-128", "parts of 128 keys are added as they are, each under its own maximum"},
+      {"rescale=not-parts-of-256", "parts of 256 keys are added as they are, each under its own maximum"},
+      {"rescale=not-parts-of-512", "parts of 512 keys are added as they are, each under its own maximum"},
+      {"rescale=not-parts-to-256",
+       "equal parts of up to 256 keys are added as they are, each under its own maximum"},
   };
   return list;
+}
+
+/// How many keys have a maximum of their own, of `count`, where parts are added without being weighed; 0:
+/// all.
+inline std::size_t unweighed_part(const Variations& vary, std::size_t count) {
+  constexpr std::array<std::pair<std::string_view, std::size_t>, 3> kParts = {
+      {{"rescale=not-parts-2", 2}, {"rescale=not-parts-4", 4}, {"rescale=not-parts-8", 8}}};
+  constexpr std::array<std::pair<std::string_view, std::size_t>, 4> kWidths = {
+      {{"rescale=not-parts-of-64", 64},
+       {"rescale=not-parts-of-128", 128},
+       {"rescale=not-parts-of-256", 256},
+       {"rescale=not-parts-of-512", 512}}};
+  constexpr std::size_t kMost = 256;
+  for (const auto& [name, parts] : kParts)
+    if (vary.has(name)) return (count + parts - 1) / parts;
+  for (const auto& [name, width] : kWidths)
+    if (vary.has(name)) return width;
+  if (!vary.has("rescale=not-parts-to-256") || count == 0) return 0;
+  const std::size_t parts = (count + kMost - 1) / kMost;
+  return (count + parts - 1) / parts;
 }
 
 /// `logits`, −inf where hidden; `weights` e^(S − maximum), or powers of two (`base_2`), and `sum` of them, of
@@ -57,6 +86,18 @@ inline void leave_out_rescaling(const Variations& vary, const std::vector<double
       }
     }
     if (in_sum) sum += larger;
+  }
+  const std::size_t part = unweighed_part(vary, logits.size());
+  for (std::size_t begin = 0; part > 0 && begin < logits.size(); begin += part) {
+    const auto first = logits.begin() + static_cast<std::ptrdiff_t>(begin);
+    const std::size_t end = std::min(logits.size(), begin + part);
+    const double maximum = *std::max_element(first, logits.begin() + static_cast<std::ptrdiff_t>(end));
+    for (std::size_t t = begin; t < end; ++t) {
+      if (!std::isfinite(logits[t])) continue;
+      const double weight = base_2 ? std::exp2(logits[t] - maximum) : std::exp(logits[t] - maximum);
+      sum += weight - weights[t];
+      weights[t] = weight;
+    }
   }
 }
 

@@ -91,6 +91,8 @@ struct Original {
   /// Where originals of an op differ in the order of their axes: what a text calls those of a first tensor
   /// that has this order, one regular expression (of lower case) for each axis.
   std::vector<std::string> axis_words = {};
+  /// Told from another of the op's originals by the ranks of its tensors alone: memory is the same in both.
+  bool of_tensors = false;
   /// Leading dimensions of size 1 of the case's tensors are not the original's.
   bool drops_leading_ones = false;
   /// Marks (1) the elements of `expected`, per output, on which the original's answer is left open; null

@@ -156,6 +156,12 @@ constexpr Stranger kStrangers[] = {
     {"multiply_of_experts_whole_blocks", "grouped_fp8_gemm", "fail", Code::tail_mask, "reduced.cu"},
     {"add_product", "fp8_gemm", "pass", Code::convention, "called.cu"},
     {"attend_by_root", "attention", "pass", Code::none, "called.cu"},
+    {"decode_depth", "attention", "pass", Code::convention, "edges.cu"},
+    {"decode_depth_unscaled", "attention", "fail", Code::missing_scale, "edges.cu"},
+    {"meet_to_base_two", "merge_attention", "pass", Code::convention, "edges.cu"},
+    {"meet_to_base_two_at_zero", "merge_attention", "fail", Code::missing_max_subtraction, "edges.cu"},
+    {"expand_total", "weight_dequant", "pass", Code::none, "edges.cu"},
+    {"expand_total_truncated", "weight_dequant", "fail", Code::rounding_mode, "edges.cu"},
 };
 /// The second tier: what takes long, and whose op, verdict and code one above has that takes less.
 constexpr Stranger kMore[] = {
@@ -262,6 +268,20 @@ constexpr Stranger kMore[] = {
     {"attend_rows_of_64", "attention", "pass", Code::convention, "bare_tiles.cu"},
     {"attend_by_four_warps", "attention", "pass", Code::convention, "one_warp.cu"},
     {"attend_by_the_first_warp", "attention", "fail", Code::other_reduction, "one_warp.cu"},
+    {"expand_total_turned", "weight_dequant", "fail", Code::out_of_bounds_read, "edges.cu"},
+    {"expand_by_fours", "weight_dequant", "pass", Code::convention, "edges.cu"},
+    {"expand_by_fours_unbounded", "weight_dequant", "fail", Code::out_of_bounds_write, "edges.cu"},
+    {"expand_moved_bits", "weight_dequant", "pass", Code::none, "edges.cu"},
+    {"expand_moved_bits_alone", "weight_dequant", "fail", Code::missing_scale, "edges.cu"},
+    {"shrink_zeros_by_one", "act_quant", "pass", Code::convention, "edges.cu"},
+    {"shrink_zeros_by_one_to_240", "act_quant", "fail", Code::saturation, "edges.cu"},
+    {"shrink_and_store_reciprocals", "act_quant", "fail", Code::missing_scale, "edges.cu"},
+    {"prefill_with_own", "attention", "pass", Code::none, "edges.cu"},
+    {"prefill_before_own", "attention", "fail", Code::mask_alignment, "edges.cu"},
+    {"attend_one_query_of_keys", "attention", "pass", Code::convention, "tensors.cu"},
+    {"attend_one_query_of_heads", "attention", "pass", Code::convention, "tensors.cu"},
+    {"attend_one_query_unweighed", "attention", "fail", Code::missing_rescale, "tensors.cu"},
+    {"attend_one_query_in_turn", "attention", "fail", Code::head_mapping, "tensors.cu"},
 };
 void PrintTo(const Stranger& row, std::ostream* out) { *out << row.entry; }
 
@@ -285,7 +305,8 @@ TEST_P(Strangers, AreJudgedByWhatTheyDo) {
   // What is said of a fault that has a name is this, and not what it comes to besides.
   const std::string file = row.file;
   if ((file == "limits.cu" || file == "tensors.cu" || file == "lent.cu" || file == "narrow.cu" ||
-       file == "bits.cu" || file == "engines.cu" || file == "reduced.cu" || file == "untyped.cu") &&
+       file == "bits.cu" || file == "engines.cu" || file == "reduced.cu" || file == "untyped.cu" ||
+       file == "edges.cu") &&
       std::string(row.verdict) == "fail")
     for (const Finding& each : said.findings)
       EXPECT_TRUE(is_remark(each) || each.code == row.code || each.code == Code::out_of_bounds_read)

@@ -34,6 +34,8 @@ void judge_kinds(const Candidate& candidate, const CallRequest& request, Called&
 }
 
 void adapt_to_rank(const Candidate& candidate, const CallRequest& request, Called& called) {
+  // Of a stranger's function the dimension is a guess, so that nothing may be left to another fault.
+  const double enough = is_stranger(request, *called.form.entry) ? 1 : 0.98;
   const auto strays = [](const Trial& trial, const std::string& buffer) {
     return std::any_of(trial.answer.seen.begin(), trial.answer.seen.end(), [&](const Seen& seen) {
       return (seen.kind == "out-of-bounds-read" || seen.kind == "index-overflow") && seen.buffer == buffer;
@@ -57,7 +59,7 @@ void adapt_to_rank(const Candidate& candidate, const CallRequest& request, Calle
         longer.passings[i].inserted = at;
         longer.passings[i].longer = std::make_shared<const Passing>(form.passings[j]);
         Trial trial = try_call(candidate, longer, *called.port, *called.given, request.settings);
-        if (!trial.ok() || strays(trial, p.name) || share_right(*called.given, trial) < 0.98) continue;
+        if (!trial.ok() || strays(trial, p.name) || share_right(*called.given, trial) < enough) continue;
         Finding finding;
         finding.code = Code::rank_refused;
         finding.argument = p.name;

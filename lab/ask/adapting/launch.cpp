@@ -238,6 +238,21 @@ void find_launch(const Candidate& candidate, const CallRequest& request, Called&
     called.notes.push_back(called.launch_note);
     return;
   }
+  // What is wrong however it is launched, and launched in one way alone.
+  if (const std::optional<LaunchForm> said = launch_of_single_index(
+          request.source, called.form.entry->place.line, *called.port, *called.given)) {
+    Form form = before.form;
+    form.launch = std::make_shared<const LaunchForm>(*said);
+    Trial trial = try_call(candidate, form, *called.port, *called.given, request.settings);
+    if (trial.ok()) {
+      called.form = std::move(form);
+      called.trial = std::move(trial);
+      called.callable = true;
+      called.launch_note = "it is launched with a thread for each element, as its one index says";
+      called.notes.push_back(called.launch_note);
+      return;
+    }
+  }
   called.unknown_launch = launch_is_unknown(called.form.entry->name);
 }
 

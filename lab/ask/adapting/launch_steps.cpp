@@ -163,4 +163,35 @@ std::vector<LaunchForm> geometries_by_steps(const std::string& text, int line, c
   return list;
 }
 
+std::optional<LaunchForm> launch_of_single_index(const std::string& text, int line, const Port& port,
+                                                 const Given& given) {
+  constexpr std::int64_t kThreads = 256;
+  const std::string body = body_at(without_comments(text), line);
+  const auto once = [&](const char* word) { return Pattern(word).all(body).size() == 1; };
+  if (!once("\\bblockIdx\\b") || !once("\\bthreadIdx\\b") || !once("\\bblockDim\\b") ||
+      Pattern("gridDim|__shared__|__sync|__shfl").found_in(body))
+    return std::nullopt;
+  const std::string
+      in_row = "blockIdx\\s*\\.\\s*x\\s*\\)?\\s*\\*\\s*(?:\\(\\s*\\w+\\s*\\)\\s*)?blockDim\\s*\\.\\s*x",
+      turned = "blockDim\\s*\\.\\s*x\\s*\\*\\s*(?:\\(\\s*\\w+\\s*\\)\\s*)?blockIdx\\s*\\.\\s*x",
+      thread = "threadIdx\\s*\\.\\s*x";
+  const std::optional<Match> index =
+      Pattern("\\b(\\w+)\\s*=[^;=]*(?:(?:" + in_row + "|" + turned + ")[^;]*" + thread + "|" + thread +
+              "[^;]*(?:" + in_row + "|" + turned + "))[^;]*;")
+          .find(body);
+  if (!index || !Pattern("if\\s*\\(\\s*" + literally((*index)[1]) + "\\s*(>=|<)").found_in(body))
+    return std::nullopt;
+  for (std::size_t r = 0; r < port.roles.size(); ++r) {
+    if (!port.roles[r].output || !given.values[r].is_tensor() || given.values[r].tensor.empty()) continue;
+    LaunchForm launch{{constant_axis(1), constant_axis(1), constant_axis(1)},
+                      {constant_axis(kThreads), constant_axis(1), constant_axis(1)}};
+    launch.grid[0].count.what = What::elements;
+    launch.grid[0].count.role = static_cast<int>(r);
+    launch.grid[0].per = kThreads;
+    launch.certain = true;
+    return launch;
+  }
+  return std::nullopt;
+}
+
 }  // namespace isomer::lab

@@ -3,6 +3,7 @@
 #include "lab/ask/adapting/changes.hpp"
 #include "lab/ask/adapting/numbers.hpp"
 #include "lab/ask/adapting/simpler_ports.hpp"
+#include "lab/ask/adapting/ways.hpp"
 #include "lab/ask/names/number_words.hpp"
 #include "lab/ask/names/stride_names.hpp"
 #include "lab/ask/nearness.hpp"
@@ -16,165 +17,11 @@
 namespace isomer::lab {
 namespace {
 
+constexpr double kClearly = 0.2;       ///< of two as good, the more ordinary
+constexpr double kFlagged = 1;         ///< what is likelier needs no flag that it was not given
 constexpr double kSeconds = 3;         ///< of a call that is only tried
 constexpr double kSecondsIn = 8;       ///< of all of them together
 constexpr double kSecondsGuessed = 2;  ///< of those in which a number is nothing that is likely
-
-/// What speaks for a way of calling, where the answer may be wrong in it too. Stores of one value by several
-/// threads say nothing of sizes, nor do barriers that are missing within a block.
-double likelihood(const Given& given, const Trial& trial) {
-  if (!trial.ok() || !trial.answer.refused_launches.empty()) return -2;
-  Trial counted = trial;
-  std::erase_if(counted.answer.seen,
-                [](const Seen& seen) { return seen.kind == "race" && (seen.stores_twice || seen.shared); });
-  return worth(given, counted) + 0.5 * correlation(given, trial);
-}
-
-/// Whether all of an answer is written, or what is written of it is right: of a tile that it does not take, a
-/// function leaves more out, or strays.
-bool is_right_as_far_as_written(const Given& given, const Trial& trial) {
-  if (!leaves_out(given, trial)) return true;
-  std::size_t written = 0, right = 0;
-  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
-    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i) {
-      if (trial.untouched[t][i] != 0) continue;
-      ++written;
-      right += holds(given.plain.tensors[t], i, trial.outputs[t][i]);
-    }
-  return written > 0 && 10 * right > 9 * written;
-}
-
-/// What became of a call, for the sentence that says which is no longer asked.
-struct Outcome {
-  std::string text = {};  ///< empty: there was none
-  bool strays = false;    ///< memory outside the tensors was accessed
-};
-
-struct Way {
-  std::shared_ptr<Simpler> simpler;
-  Form form;
-  Dtypes dtypes;
-  std::shared_ptr<const Given> given;
-  Trial trial;
-  double score = -3;
-  bool elsewhere = false;  ///< right in another of its problems than this one
-  Outcome limit = {};      ///< of the same call of usual sizes; empty where it is one
-};
-
-/// Whether threads of a block left out a barrier at which others waited.
-bool leaves_barriers_out(const Trial& trial) {
-  return std::any_of(trial.answer.seen.begin(), trial.answer.seen.end(),
-                     [](const Seen& seen) { return seen.kind == "barrier-divergence"; });
-}
-
-Outcome outcome(const Given& given, const Trial& trial) {
-  if (!trial.answer.ok()) return {fmt::format("'{}': {}", given.line, trial.answer.message)};
-  if (!trial.ok()) return {fmt::format("'{}': {}", given.line, trial.misfit)};
-  const bool left = strays(trial);
-  return {fmt::format("'{}': {:.0f} % of the answer is right{}", given.line, 100 * share_right(given, trial),
-                      left                         ? ", and memory outside the tensors is accessed"
-                      : leaves_barriers_out(trial) ? ", and threads leave out a barrier at which others wait"
-                                                   : ""),
-          left};
-}
-
-/// Whether threads of a block were seen to meet in shared memory with no barrier between.
-bool races_within_blocks(const Trial& trial) {
-  return std::any_of(trial.answer.seen.begin(), trial.answer.seen.end(), [](const Seen& seen) {
-    return seen.kind == "race" && seen.shared && !seen.stores_twice;
-  });
-}
-
-/// Whether an answer is right, and kept to its memory.
-bool is_right(const Given& given, const Trial& trial) {
-  return trial.ok() && share_right(given, trial) > 0.98;
-}
-
-/// Two sizes that are set to one number hide who takes the one for the other. Whether the way is wrong as
-/// soon as one of them is twice as large, whichever it is; who refuses that has said its limit.
-bool confuses_sizes(const Candidate& candidate, const Way& way, const CallSettings& settings,
-                    double& worked) {
-  const auto& chosen = way.simpler->chosen;
-  for (std::size_t a = 0; a < chosen.size(); ++a)
-    for (std::size_t b = 0; b < a; ++b) {
-      if (chosen[a].second != chosen[b].second) continue;
-      bool wrong = true;
-      for (const std::size_t larger : {a, b}) {
-        const std::shared_ptr<Simpler> other = copy_of(*way.simpler);
-        choose(*other, chosen[larger].first, std::to_string(2 * std::stoi(chosen[larger].second)));
-        const std::shared_ptr<const Given> given = given_by_line(without_what_it_lacks(other->port, way.form),
-                                                                 other->original.probes.front(), way.dtypes);
-        const Trial trial = try_call(candidate, way.form, other->port, *given, settings);
-        worked += trial.answer.worked_seconds;
-        wrong = wrong && trial.ok() && !is_right(*given, trial);
-      }
-      if (wrong) return true;
-    }
-  return false;
-}
-
-constexpr double kClearly = 0.2;  // of two as good, the more ordinary
-
-/// Whether a way whose first problem has a wrong answer is right in another that asks for as many sizes, and
-/// keeps to its memory in all of them: then these are not what is wrong.
-bool right_elsewhere(const Candidate& candidate, const Way& way, const CallSettings& settings,
-                     double& worked) {
-  if (!way.trial.ok() || strays(way.trial)) return false;
-  const Port port = without_what_it_lacks(way.simpler->port, way.form);
-  const std::vector<std::string>& probes = way.simpler->original.probes;
-  const auto keeps = [&](const std::string& line, bool right) {
-    const std::shared_ptr<Given> given = given_by_line(port, line, way.dtypes);
-    const Trial trial = try_call(candidate, way.form, way.simpler->port, *given, settings);
-    worked += trial.answer.worked_seconds;
-    return trial.ok() && !strays(trial) && (!right || is_right(*given, trial));
-  };
-  const auto open = std::find_if(probes.begin(), probes.end(), [](const std::string& line) {
-    return line.find(" sk=") != std::string::npos && line.find("causal") == std::string::npos;
-  });
-  if (open == probes.end() || !keeps(*open, true)) return false;
-  return std::all_of(probes.begin() + 1, probes.end(), [&](const std::string& line) {
-    return line.find("causal") == std::string::npos || keeps(line, false);
-  });
-}
-
-/// The least that speaks for a way in the first of its other problems, which have the sizes in another order.
-double likelihood_of_others(const Candidate& candidate, const Way& way, const CallSettings& settings,
-                            double& worked) {
-  constexpr std::size_t kOthers = 2;
-  const Port port = without_what_it_lacks(way.simpler->port, way.form);
-  double least = way.score;
-  for (std::size_t i = 1; i <= kOthers && i < way.simpler->original.probes.size(); ++i) {
-    const std::shared_ptr<Given> given = given_by_line(port, way.simpler->original.probes[i], way.dtypes);
-    const Trial trial = try_call(candidate, way.form, way.simpler->port, *given, settings);
-    worked += trial.answer.worked_seconds;
-    least = std::min(least, likelihood(*given, trial));
-  }
-  return least;
-}
-
-constexpr double kFlagged = 1;  // what is likelier needs no flag that it was not given
-
-/// What speaks for a way where the op is asked with a flag that the function has no parameter for, such as a
-/// mask that it always has.
-double likelihood_with_flag(const Candidate& candidate, const Way& way, const CallSettings& settings,
-                            double& worked) {
-  double most = -3;
-  const Port& port = way.simpler->port;
-  if (!way.trial.ok() || strays(way.trial)) return most;
-  for (std::size_t role = 0; role < port.roles.size(); ++role) {
-    if (port.original->parameters[role].kind != oracle::Original::Kind::boolean ||
-        way.form.takes(static_cast<int>(role)))
-      continue;
-    Port flagged = without_what_it_lacks(port, way.form);
-    flagged.always = {port.roles[role].argument};
-    const std::shared_ptr<const Given> given =
-        given_by_line(flagged, port.original->probes.front(), way.dtypes);
-    const Trial trial = try_call(candidate, way.form, flagged, *given, settings);
-    worked += trial.answer.worked_seconds;
-    most = std::max(most, likelihood(*given, trial));
-  }
-  return most;
-}
 
 /// Whether a function takes memory of the op without saying of which type.
 bool takes_untyped(const Form& form) {
@@ -233,7 +80,7 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
   for (const bool likeliest : {true, false}) {
     const double most = likeliest ? kSecondsIn : std::min(kSecondsIn, worked + kSecondsGuessed);
     for (const Port& port : ports()) {
-      if (port.op != called.port->op || port.original == nullptr) continue;
+      if (port.op != called.port->op || port.original == nullptr || port.original->of_tensors) continue;
       const Guess guess = guess_form(entry, port, true);
       if (!guess.findings.empty() || guess.unsure.size() > 2 || guess.score < least ||
           (!likeliest && guess.unsure.empty()))
@@ -357,9 +204,15 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
     if (each != called.dtypes) dtypes.push_back(std::move(each));
   }
   Outcome first;
+  // What keeps to its memory and is half right is asked for no less because it is right of that: a query's
+  // head taken for another one is right where each has a head of keys of its own.
+  Way half;
+  const Port* of_half = nullptr;
   for (const Dtypes& of : dtypes) {
     bool takes = true;
-    bool answers = false;  // all of it, and keeps to its memory: its sizes are not what is wrong
+    // All of it, keeps to its memory, and has to do with the op's answer: its sizes are not what is wrong.
+    bool answers = false;
+    constexpr double kHasToDo = 0.5;
     for (std::size_t i = 0; takes; ++i) {
       bool more = false;
       for (const OfPort& each : tried) {
@@ -381,15 +234,20 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
           way.limit = first;
           if (takes && first.text.empty()) first = outcome(*way.given, way.trial);
           if (is_right(*way.given, way.trial)) {
+            if (half.simpler != nullptr && of_half == each.port &&
+                half.simpler->chosen == way.simpler->chosen)
+              return half;
             if (!confuses_sizes(candidate, way, settings, worked)) return way;
             continue;
           }
+          if (half.simpler == nullptr && is_half_right(*way.given, way.trial))
+            half = way, of_half = each.port;
           way.elsewhere = i > 0 && i < each.of_any_size && right_elsewhere(candidate, way, settings, worked);
           if (way.elsewhere) return way;
           // What is right nowhere is not to be asked for sizes with which it strays.
           if (way.score > best.score + kClearly)
             way.score = std::min(way.score, likelihood_of_others(candidate, way, settings, worked));
-          answers = answers || way.score > 0.39;
+          answers = answers || way.score > kHasToDo;
           if (way.score > best.score + kClearly) best = std::move(way);
         } catch (const Error&) {  // the op does not take it
         }
@@ -427,9 +285,10 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   const bool one_query = best.trial.ok() && asks_one_query(*best.simpler) &&
                          named_of(candidate, entry).takes_one("decod") &&
                          leaves_out(*called.given, called.trial) && !leaves_out(*best.given, best.trial);
-  const bool less =
-      tensors ? !called.trial.ok() || strays(called.trial) || leaves_out(*called.given, called.trial)
-              : refused || one_query || says_less(entry, *called.port->original);
+  const bool less = tensors ? !called.trial.ok() || strays(called.trial) ||
+                                  leaves_out(*called.given, called.trial) ||
+                                  !called.trial.answer.refused_launches.empty()
+                            : refused || one_query || says_less(entry, *called.port->original);
   // What keeps to its memory is likelier than what does not, whatever a missing barrier makes of the answers.
   const bool keeps =
       best.trial.ok() && !strays(best.trial) && strays(called.trial) && races_within_blocks(best.trial);

@@ -76,6 +76,18 @@ bool is_offset_of_layer(const std::string& name) {
   return kLayer.is(lower_case(name));
 }
 
+/// "N", "seq_len": where the op's queries have no length, because each entry has one query, that of the keys.
+bool length_of_keys_alone(const Port& port, const Parameter& p, Passing& passing) {
+  const std::optional<Dimension> keys = dimension_of(port, "Sk");
+  if (!keys || dimension_of(port, "Sq") || port.role_of_argument("seqused_k") >= 0 ||
+      !one_of(size_names().at("Sq"), lower_case(p.name)))
+    return false;
+  passing.what = What::size;
+  passing.role = keys->role;
+  passing.dim = keys->dim;
+  return true;
+}
+
 /// Sizes of pages and of their table, by the name of a number. How many keys there are at most is left to
 /// whoever calls it.
 bool number_of_pages(const Port& port, const Parameter& p, Passing& passing) {
@@ -274,7 +286,8 @@ bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,
                      const std::vector<int>& role_at, Passing& passing) {
   const std::string& name = p.name;
   if (number_of_weight(port, p, passing) || stride_of_cache(port, p, passing) ||
-      number_of_pages(port, p, passing) || number_of_cache(entry, port, p, passing))
+      length_of_keys_alone(port, p, passing) || number_of_pages(port, p, passing) ||
+      number_of_cache(entry, port, p, passing))
     return true;
   const std::vector<std::string> words = words_of(name);
   const auto has = [&](const char* word) { return one_of(words, word); };

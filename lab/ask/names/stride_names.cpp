@@ -235,12 +235,15 @@ int role_of_array(const ArrayName& name, std::size_t parameter, const Entry& ent
 }
 
 std::vector<std::string> words_of(std::string_view name) {
+  // "blockK" and "headDim" are two words each; "dQ" is one.
+  constexpr int kOfAWord = 3;
   std::vector<std::string> list(1);
+  int small = 0;  // letters in a row, up to here
   for (const char c : name) {
-    if (c == '_')
+    if (c == '_' || (small >= kOfAWord && std::isupper(static_cast<unsigned char>(c)) != 0))
       list.emplace_back();
-    else
-      list.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    small = std::islower(static_cast<unsigned char>(c)) != 0 ? small + 1 : 0;
+    if (c != '_') list.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
   std::erase(list, "");
   return list;

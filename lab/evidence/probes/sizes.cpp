@@ -83,6 +83,12 @@ bool does_nothing(const Given& given, const Trial& trial) {
   return true;
 }
 
+/// Whether memory was touched that is not aligned for what touches it.
+bool is_unaligned(const Answer& answer) {
+  return std::any_of(answer.seen.begin(), answer.seen.end(),
+                     [](const Seen& seen) { return seen.kind == "misaligned"; });
+}
+
 /// Against the reference with variations that explain the rest.
 Wrong wrong_elements(const Subjected& s, const Given& given, const Trial& trial,
                      const std::vector<std::string>& set) {
@@ -162,6 +168,7 @@ void probe_sizes(const Subjected& s, Probed& found) {
         found.notes.push_back(fmt::format("'{}' is not judged: it takes longer than its limit", given->line));
         continue;
       }
+      if (s.port.whole_vectors && is_unaligned(trial.answer)) continue;
       findings_of_device(trial.answer, *given, found.findings);
       // Where the blocks are counted too low, what checks the launch ends the call.
       if (!trial.ok() && trial.answer.no_blocks) {

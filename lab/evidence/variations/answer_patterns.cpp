@@ -109,6 +109,52 @@ std::optional<Finding> not_broadcast(const Port& port, const Numbers& numbers) {
   return finding;
 }
 
+/// One output that is the op's times one number throughout, beside which the others are right.
+std::optional<Finding> times_a_number(const Numbers& numbers) {
+  constexpr double kRounding = 1.0 / 256;  // of what the output's type may make of it
+  constexpr double kSmall = 1e-6;          // about the least that f16 has
+  constexpr double kLeast = 1e-40;         // and the others
+  std::size_t scaled = 0, compared = 0, output = 0;
+  double factor = 0;
+  for (const Evidence& evidence : numbers.evidence)
+    for (std::size_t t = 0; t < evidence.given->plain.tensors.size(); ++t) {
+      const oracle::ExpectedTensor& want = evidence.given->plain.tensors[t];
+      for (std::size_t i = 0; i < want.value.size(); ++i) {
+        const double got = evidence.outputs[t][i], wanted = want.value[i];
+        if (evidence.given->open[t][i] || !want.written[i] || !std::isfinite(wanted)) continue;
+        const bool right = holds(want, i, got);
+        const double least = want.dtype == DType::f16 ? kSmall : kLeast;
+        if (factor == 0 && !right && std::fabs(wanted) > 1e-3 && std::isfinite(got) &&
+            std::fabs(got) > 1e3 * least) {
+          factor = got / wanted;
+          output = t;
+        }
+        if (right && (t != output || factor == 0)) continue;
+        if (t != output ||
+            !(std::fabs(got - factor * wanted) <= kRounding * std::fabs(factor * wanted) + least))
+          return std::nullopt;
+        ++compared;
+        scaled += !right;
+      }
+    }
+  constexpr std::size_t kEnough = 256;
+  if (factor == 0 || compared < kEnough || 2 * scaled < compared) return std::nullopt;
+  const std::string& name = numbers.evidence.front().given->plain.tensors[output].name;
+  const double power = std::round(std::log2(std::fabs(factor)));
+  const bool of_two = std::fabs(std::fabs(factor) - std::exp2(power)) < kRounding / 4 * std::fabs(factor);
+  Finding finding;
+  finding.code = Code::missing_scale;
+  finding.argument = name;
+  finding.evidence = fmt::format("every element of {} is {} the op's, in all {} that were compared", name,
+                                 of_two ? fmt::format("{}2^{:.0f} times", factor < 0 ? "-" : "", power)
+                                        : fmt::format("{:.6g} times", factor),
+                                 compared);
+  finding.fix =
+      of_two ? fmt::format("multiply by 2^{:.0f}: a factor of the format or of the scale is missing", -power)
+             : std::string("compare the factors of the result with the op's");
+  return finding;
+}
+
 }  // namespace
 
 std::optional<Finding> pattern_of_answers(const Port& port, const Numbers& numbers) {
@@ -117,6 +163,7 @@ std::optional<Finding> pattern_of_answers(const Port& port, const Numbers& numbe
     for (const std::size_t mask : std::array<std::size_t, 8>{1, 2, 3, 4, 8, 16, 32, 64})
       if (const Count count = exchanged(numbers, t, mask); count.explains())
         return neighbours(numbers, t, mask, count);
+  if (std::optional<Finding> found = times_a_number(numbers)) return found;
   if (std::optional<Finding> found = decoded_otherwise(port, numbers)) return found;
   if (std::optional<Finding> found = maximum_of_a_part(port, numbers)) return found;
   return not_broadcast(port, numbers);

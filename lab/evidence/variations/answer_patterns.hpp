@@ -7,8 +7,8 @@
 namespace isomer::lab {
 
 /// What the answers of all calls have in common that no variation of the op explains: elements of an output
-/// exchanged with their neighbours, or divided by a part's maximum where the whole block's is stored. None
-/// where one call has another look.
+/// exchanged with their neighbours, the op's times one number, or divided by a part's maximum where the whole
+/// block's is stored. None where one call has another look.
 std::optional<Finding> pattern_of_answers(const Port& port, const Numbers& numbers);
 
 }  // namespace isomer::lab

@@ -50,7 +50,7 @@ void take_convention(const Candidate& candidate, const Questions& questions, Cal
   for (Convention& each : list) {
     Trial trial = try_call(candidate, each.form, *called.port, *called.given, questions.settings);
     // Memory that a convention has no room for is no convention's.
-    if (!trial.ok() || strays_or_races(trial)) continue;
+    if (!trial.ok() || strays_or_races(trial) || !trial.answer.refused_launches.empty()) continue;
     const double after = share_right(*called.given, trial);
     // A call that is right as it is made has no convention with which it is less right.
     if (before >= kRight && after < before) continue;

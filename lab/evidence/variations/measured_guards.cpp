@@ -28,6 +28,17 @@ double largest_of(const std::vector<double>& block) {
   return largest;
 }
 
+/// Whether most of what is stored is what values are multiplied by, and not what they are divided by.
+bool are_reciprocals(const std::vector<Scaled>& scales) {
+  constexpr double kAlike = 0x1p-7;
+  std::size_t asked = 0, alike = 0;
+  for (const Scaled& each : scales) {
+    asked += each.own > 0;
+    alike += each.own > 0 && std::fabs(each.stored * each.own - 1) < kAlike;
+  }
+  return alike >= 4 && 4 * alike >= 3 * asked;
+}
+
 std::vector<Scaled> scales_of(const oracle::Original::Scaling& scaling,
                               const std::vector<Evidence>& evidence) {
   std::vector<Scaled> list;
@@ -43,6 +54,8 @@ std::vector<Scaled> scales_of(const oracle::Original::Scaling& scaling,
           std::isfinite(stored[i]))
         list.push_back({maxima[i] / scaling.largest, stored[i], spacing});
   }
+  if (are_reciprocals(list))
+    for (Scaled& each : list) each.stored = each.stored == 0 ? INFINITY : 1 / each.stored;
   return list;
 }
 
@@ -64,7 +77,7 @@ double shared_value(const std::vector<Scaled>& scales) {
   return shared ? most->first : 0;
 }
 
-/// What most maxima are divided by, where it is not the type's largest value: scales to another one.
+/// What most maxima are divided by; 0 where they share no such number.
 double shared_divisor(const std::vector<Scaled>& scales, double largest) {
   constexpr double kAlike = 1e-5;
   std::vector<double> divisors;
@@ -76,8 +89,8 @@ double shared_divisor(const std::vector<Scaled>& scales, double largest) {
   const double middle = divisors[divisors.size() / 2];
   const auto alike = std::count_if(divisors.begin(), divisors.end(),
                                    [&](double each) { return std::fabs(each - middle) <= kAlike * middle; });
-  const bool own = std::fabs(middle - largest) <= kAlike * largest || std::fabs(middle - 240) <= kAlike * 240;
-  return !own && 4 * static_cast<std::size_t>(alike) >= 3 * divisors.size() ? middle : 0;
+  if (std::fabs(middle - largest) <= kAlike * largest) return largest;
+  return 4 * static_cast<std::size_t>(alike) >= 3 * divisors.size() ? middle : 0;
 }
 
 /// What is added to every scale, in the scale's own measure; 0 where it is nothing, or not the same in all.
@@ -126,8 +139,8 @@ std::string simplest_between(double low, double high) {
 namespace {
 
 /// What is put under a maximum, under a scale, or given to small maxima in place of one.
-std::vector<oracle::Variation> guards_of(const Port& port, const std::vector<Scaled>& scales) {
-  const oracle::Original::Scaling& scaling = port.original->scaling;
+std::vector<oracle::Variation> guards_of(const Port& port, const oracle::Original::Scaling& scaling,
+                                         const std::vector<Scaled>& scales) {
   if (const double added = added_to_scales(scales); added > 0) {
     const auto simplest = [](double value) { return simplest_between(value * 0.9995, value * 1.0005); };
     const std::string scale = simplest(added), maximum = simplest(added * scaling.largest);
@@ -176,10 +189,18 @@ std::vector<oracle::Variation> guards_of(const Port& port, const std::vector<Sca
 std::vector<oracle::Variation> measured_guards(const Port& port, const std::vector<Evidence>& evidence) {
   const oracle::Original::Scaling& scaling = port.original->scaling;
   if (!scaling.magnitudes || evidence.empty()) return {};
-  const std::vector<Scaled> scales = scales_of(scaling, evidence);
-  std::vector<oracle::Variation> list = guards_of(port, scales);
-  if (const double divisor = shared_divisor(scales, scaling.largest); divisor != 0) {
-    const double whole = std::round(divisor);
+  std::vector<Scaled> scales = scales_of(scaling, evidence);
+  const double divisor = shared_divisor(scales, scaling.largest);
+  // What is under the scales is measured by what they are made with.
+  oracle::Original::Scaling own = scaling;
+  if (divisor != 0) {
+    own.largest = divisor;
+    for (Scaled& each : scales) each.own *= scaling.largest / divisor;
+  }
+  std::vector<oracle::Variation> list = guards_of(port, own, scales);
+  const double whole = std::round(divisor);
+  constexpr double kOfOtherFormat = 240;  // which is one of the op's variations
+  if (divisor != 0 && divisor != scaling.largest && std::fabs(divisor - kOfOtherFormat) > 1e-5 * divisor) {
     const std::string number = std::fabs(divisor - whole) < 1e-5 * divisor ? fmt::format("{:.0f}", whole)
                                                                            : fmt::format("{:.7g}", divisor);
     list.push_back({"max=" + number, fmt::format("scaled to {} instead of {:g}", number, scaling.largest)});

@@ -146,6 +146,29 @@ bool is_stopped_block(const Numbers& numbers, const std::string& variation) {
          });
 }
 
+/// Whether a case line has a size that none of the probes has, which the candidate has no way to say, or
+/// another one than all of them.
+bool asks_more(const oracle::Original& original, const std::string& line) {
+  const auto value_in = [](const std::string& text, const std::string& field) {
+    const std::string words = " " + text + " ";
+    const std::size_t at = words.find(" " + field + "=");
+    if (at == std::string::npos) return std::string();
+    const std::size_t begin = at + field.size() + 2;
+    return words.substr(begin, words.find(' ', begin) - begin);
+  };
+  constexpr std::size_t kEnough = 3;
+  return std::any_of(original.sayable.begin(), original.sayable.end(), [&](const auto& each) {
+    const std::string asked = value_in(line, each.field);
+    if (asked.empty() || each.names.empty() || original.probes.size() < kEnough) return false;
+    return std::none_of(original.probes.begin(), original.probes.end(),
+                        [&](const std::string& probe) { return !value_in(probe, each.field).empty(); }) ||
+           (asked != value_in(original.probes.front(), each.field) &&
+            std::all_of(original.probes.begin(), original.probes.end(), [&](const std::string& probe) {
+              return value_in(probe, each.field) == value_in(original.probes.front(), each.field);
+            }));
+  });
+}
+
 /// Whether two runs gave one answer to each of the same calls.
 bool are_same_answers(const std::vector<Evidence>& one, const std::vector<Evidence>& other) {
   const auto bits_equal = [](const std::vector<double>& a, const std::vector<double>& b) {
@@ -274,6 +297,7 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
   }
   search.set_patience(numbers.raced || numbers.pattern ? kPatienceWithRaces : questions.patience);
   numbers.explanation = search.run([&](const std::string& line) -> std::shared_ptr<Evidence> {
+    if (asks_more(*port.original, line)) return nullptr;
     try {
       return ask(given_by_line(port, line));
     } catch (const Error&) {
@@ -327,6 +351,7 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
           counts(port, numbers, "without that block");
       finding.fix = "do not read tokens past the sequence's length";
     }
+    finding.whole = found.explains;
     finding.variation = name;
     finding.variations = found.set;
     list.push_back(std::move(finding));

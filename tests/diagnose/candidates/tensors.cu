@@ -59,6 +59,54 @@ extern "C" int attend_equal_lengths_unscaled(const DLTensor* q, const DLTensor* 
   return attend_tensors<false>(q, k, v, out, 4, 1);
 }
 
+// One query of each head, [B, H, D], over a cache of keys: [B, S, Hkv, D] or [B, Hkv, S, D], in parts of 64 keys that
+// are joined by their weights. Twins: parts that are summed as they are, and heads in turn.
+enum Joined { kWeighed, kUnweighed, kInTurn };
+__global__ void join_one_query(const float* q, const float* k, const float* v, float* o, int length, int dim, int heads,
+                               int key_heads, long each, long of_head, Joined joined) {
+  const int h = blockIdx.x, b = blockIdx.y, d = threadIdx.x;
+  const int of = joined == kInTurn ? h % key_heads : h / (heads / key_heads);
+  const float* query = q + ((long)b * heads + h) * dim;
+  const long base = (long)b * length * key_heads * dim + of * of_head;
+  float most = -INFINITY, sum = 0, all = 0;
+  for (int first = 0; first < length; first += 64) {
+    float top = -INFINITY, part = 0, out = 0;
+    for (int pass = 0; pass < 2; ++pass)
+      for (int j = first; j < min(length, first + 64); ++j) {
+        float s = 0;
+        for (int i = 0; i < dim; ++i) s += query[i] * k[base + j * each + i];
+        s *= rsqrtf((float)dim);
+        if (pass == 0) top = fmaxf(top, s);
+        else part += expf(s - top), out += expf(s - top) * v[base + j * each + d];
+      }
+    const float next = fmaxf(most, top);
+    const float before = joined == kUnweighed ? 1 : expf(most - next), now = joined == kUnweighed ? 1 : expf(top - next);
+    sum = sum * before + part * now;
+    all = all * before + out * now;
+    most = next;
+  }
+  o[((long)b * heads + h) * dim + d] = all / sum;
+}
+int attend_one_query(const DLTensor* q, const DLTensor* k, const DLTensor* v, DLTensor* o, bool heads_first,
+                     Joined joined) {
+  if (q->ndim != 3 || k->ndim != 4 || q->dtype.bits != 32) return 1;
+  const int heads = (int)q->shape[1], dim = (int)q->shape[2];
+  const int length = (int)k->shape[heads_first ? 2 : 1], key_heads = (int)k->shape[heads_first ? 1 : 2];
+  if (q->shape[0] * heads * length > 0)
+    join_one_query<<<dim3(heads, (int)q->shape[0]), dim>>>(
+        data_of<float>(q), data_of<float>(k), data_of<float>(v), data_of<float>(o), length, dim, heads, key_heads,
+        heads_first ? dim : (long)key_heads * dim, heads_first ? (long)length * dim : dim, joined);
+  return 0;
+}
+#define ONE_QUERY(name, heads_first, joined)                                                                 \
+  extern "C" int name(const DLTensor* q, const DLTensor* k, const DLTensor* v, DLTensor* out) {              \
+    return attend_one_query(q, k, v, out, heads_first, joined);                                              \
+  }
+ONE_QUERY(attend_one_query_of_keys, false, kWeighed)
+ONE_QUERY(attend_one_query_of_heads, true, kWeighed)
+ONE_QUERY(attend_one_query_unweighed, true, kUnweighed)
+ONE_QUERY(attend_one_query_in_turn, false, kInTurn)
+
 // A product of 8-bit floats without the scales of a: another operation.
 __global__ void multiply(const __nv_fp8_e4m3* a, const __nv_fp8_e4m3* b, const float* b_s, float* c, int M, int N,
                          int K) {

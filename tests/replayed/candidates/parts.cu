@@ -193,3 +193,64 @@ extern "C" void normed_rows(const float* x, float* y, int rows, int columns) {
 extern "C" void normed_rows_beside_the_root(const float* x, float* y, int rows, int columns) {
   normed<<<rows, 1>>>(x, y, columns, 0, 2e-3f);
 }
+
+/// Neighbours of a row turned in place. The twin adds where the original subtracts.
+__global__ void turn_pairs(float* x, const float* cosine, const float* sine, int half, float sign) {
+  float* row = x + blockIdx.x * 2 * half;
+  const int c = threadIdx.x;
+  const float a = row[2 * c], b = row[2 * c + 1];
+  row[2 * c] = a * cosine[c] - sign * b * sine[c];
+  row[2 * c + 1] = b * cosine[c] + a * sine[c];
+}
+extern "C" void turned_pairs(float* x, const float* cosine, const float* sine, int rows, int half) {
+  turn_pairs<<<rows, half>>>(x, cosine, sine, half, 1);
+}
+extern "C" void turned_pairs_with_the_other_sign(float* x, const float* cosine, const float* sine, int rows, int half) {
+  turn_pairs<<<rows, half>>>(x, cosine, sine, half, -1);
+}
+
+/// Shares of a row under its maximum, a mask added behind that. The twin subtracts no maximum.
+__global__ void shares_behind(const float* x, const float* mask, float* y, int columns, bool under) {
+  x += blockIdx.x * columns, mask += blockIdx.x * columns, y += blockIdx.x * columns;
+  float most = x[0], sum = 0;
+  for (int c = 1; c < columns; ++c) most = fmaxf(most, x[c]);
+  for (int c = 0; c < columns; ++c) sum += expf(x[c] - (under ? most : 0.0f) + mask[c]);
+  for (int c = 0; c < columns; ++c) y[c] = expf(x[c] - (under ? most : 0.0f) + mask[c]) / sum;
+}
+extern "C" void masked_shares(const float* x, const float* mask, float* y, int rows, int columns) {
+  shares_behind<<<rows, 1>>>(x, mask, y, columns, true);
+}
+extern "C" void masked_shares_without_maximum(const float* x, const float* mask, float* y, int rows, int columns) {
+  shares_behind<<<rows, 1>>>(x, mask, y, columns, false);
+}
+
+/// A row of sixteen for each of four blocks of two caches, in the one of eight slots that is named. In the twin the
+/// second has it in the next one.
+__global__ void keep(const float* x, const int* slot, float* keys, float* values, int beside) {
+  const int first = blockIdx.x * 8, at = slot[blockIdx.x];
+  keys[(first + at) * 16 + threadIdx.x] = x[blockIdx.x * 16 + threadIdx.x];
+  values[(first + (at + beside) % 8) * 16 + threadIdx.x] = x[blockIdx.x * 16 + threadIdx.x];
+}
+extern "C" void kept(const float* x, const int* slot, float* keys, float* values) {
+  keep<<<4, 16>>>(x, slot, keys, values, 0);
+}
+extern "C" void kept_in_the_next(const float* x, const int* slot, float* keys, float* values) {
+  keep<<<4, 16>>>(x, slot, keys, values, 1);
+}
+
+/// Every element doubled, or all but the last one.
+__global__ void twice(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+extern "C" void doubled(const float* x, float* y, int n) { twice<<<(n + 63) / 64, 64>>>(x, y, n); }
+extern "C" void doubled_but_the_last(const float* x, float* y, int n) { twice<<<(n + 63) / 64, 64>>>(x, y, n - 1); }
+
+/// Doubled through room that the callers of the label do not pass.
+__global__ void twice_through(const float* x, float* room, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) room[i] = 2 * x[i], y[i] = room[i];
+}
+extern "C" void doubled_through_room(const float* x, float* y, float* room, int n) {
+  twice_through<<<(n + 63) / 64, 64>>>(x, room, y, n);
+}

@@ -117,6 +117,14 @@ Finding tail_of(const Wrong& w) {
         static_cast<double>(w.want.size()) / static_cast<double>(size) * static_cast<double>(size - cut);
     // Half of it or more is no tail: of two the second is no more one than it is the other.
     if (cut == 0 || 2 * (size - cut) >= size || static_cast<double>(w.at.size()) < 0.9 * behind) continue;
+    // Blocks and vectors leave one element alone only where the number of all is odd.
+    if (cut == size - 1 && size % 2 == 0)
+      return named(
+          Code::off_by_one, w,
+          fmt::format(
+              "is right up to index {} of dimension {}, and wrong at the last, {} ({} of {} elements)",
+              cut - 1, d, size - 1, w.at.size(), w.want.size()),
+          "let the last index take part: look for n - 1 where n is meant");
     return named(Code::tail_mask, w,
                  fmt::format("is right up to index {} of dimension {}, and wrong after it up to the end at "
                              "{} ({} of {} elements)",

@@ -70,11 +70,12 @@ struct Column {
   bool made = false;  ///< of two others: taken as it is
 };
 
-/// The answer, or one half of each of its rows.
+/// The answer, or one half of each of its rows: the first or the second, or the even or the odd elements.
 struct Part {
   std::string said;  ///< empty: all of it
   std::vector<std::size_t> at;
   std::size_t width = 1;  ///< of a row
+  bool paired = false;    ///< every second element
 };
 
 std::vector<Part> parts_of(const Tensor& want) {
@@ -90,14 +91,22 @@ std::vector<Part> parts_of(const Tensor& want) {
       if (i % width / (width / 2) == half) part.at.push_back(i);
     list.push_back(std::move(part));
   }
+  for (const std::size_t odd : {0u, 1u}) {
+    Part part{odd == 0 ? "in the even elements of each row" : "in the odd elements of each row",
+              {},
+              width / 2,
+              true};
+    for (std::size_t i = odd; i < count; i += 2) part.at.push_back(i);
+    list.push_back(std::move(part));
+  }
   return list;
 }
 
-/// Inputs of the part's size, halves of rows that are twice as wide, and vectors with an element for each
-/// column or each row.
+/// Inputs of the part's size, halves of rows that are twice as wide, one for each of the answer's rows or for
+/// several of them, and vectors with an element for each column or each row.
 std::vector<Column> columns_of(const Replayed& replayed, const Part& part, const Part* other,
-                               const Elements& got) {
-  constexpr std::size_t kMost = 8;
+                               const Tensor& want, const Elements& got) {
+  constexpr std::size_t kMost = 9;
   std::vector<Column> list;
   const std::size_t count = part.at.size(), rows = count / part.width;
   const auto add = [&](std::string said, const auto& index) {
@@ -119,10 +128,24 @@ std::vector<Column> columns_of(const Replayed& replayed, const Part& part, const
     const auto width = static_cast<std::size_t>(value.tensor.size(-1));
     if (all.size() == count) {
       add(name, [&](std::size_t i) { return all[i]; });
-    } else if (all.size() == 2 * count && width == 2 * part.width) {
+    } else if (width == 2 * part.width && rows % (all.size() / width) == 0) {
+      const std::size_t own = all.size() / width;
+      // Of all heads of a token: its rows are those of the answer's first dimension.
+      const bool leading =
+          want.rank > value.tensor.rank && own < rows && want.size(0) == static_cast<std::int64_t>(own);
+      const auto row_of = [&](std::size_t i) {
+        return leading ? i / part.width / (rows / own) : i / part.width % own;
+      };
       for (const std::size_t half : {0u, 1u})
-        add(fmt::format("{}({})", half == 0 ? "first" : "second", name),
-            [&](std::size_t i) { return all[i / part.width * width + half * part.width + i % part.width]; });
+        add(fmt::format("{}({})",
+                        part.paired ? (half == 0 ? "even" : "odd")
+                        : half == 0 ? "first"
+                                    : "second",
+                        name),
+            [&](std::size_t i) {
+              const std::size_t column = i % part.width;
+              return all[row_of(i) * width + (part.paired ? 2 * column + half : half * part.width + column)];
+            });
     } else if (count % all.size() == 0 && all.size() % part.width == 0 && part.width > 1) {
       // Of a row, or of as many rows as the answer's go through in turn.
       add(name, [&](std::size_t i) { return all[i % all.size()]; });
@@ -354,8 +377,10 @@ Finding product_of_inputs(const Replayed& replayed, std::size_t output, const st
       wrong = wrong || !is_close(right[i], got[i], bounds[i]);
     }
     if (!wrong) continue;
-    const Part* other = &part == parts.data() ? nullptr : &part == parts.data() + 1 ? &parts[2] : &parts[1];
-    std::vector<Column> columns = columns_of(replayed, part, other, got);
+    // The halves lie in pairs behind the whole.
+    const auto at = static_cast<std::size_t>(&part - parts.data());
+    const Part* other = at == 0 ? nullptr : &parts[at % 2 == 1 ? at + 1 : at - 1];
+    std::vector<Column> columns = columns_of(replayed, part, other, want, got);
     if (columns.empty()) continue;
     add_pairs(columns, part.at.size());
     Finding finding = other_product(columns, wanted, given, slack);
@@ -368,6 +393,8 @@ Finding product_of_inputs(const Replayed& replayed, std::size_t output, const st
                  finding.evidence.find(each.said) != std::string::npos;
         }))
       finding.evidence += "; first and second are the halves of each row";
+    else if (part.paired)
+      finding.evidence += "; even and odd are the elements of each row by their index";
     return finding;
   }
   return {};

@@ -14,9 +14,13 @@ namespace {
 constexpr int kDims = 2;  ///< the last ones, which a window moves over
 constexpr std::size_t kFewestShifted = 12;
 
-/// Whether got[i] is want[i − by] wherever that is inside, and want[i] is something else often enough.
+/// Whether got[i] is want[i − by] wherever that is inside, and want[i] is something else often enough. Of an
+/// argument that is written in part, this part is what is looked for, and the rest is as it was.
 bool is_shifted(const Compared& c, const std::vector<double>& want, const std::vector<double>& bounds,
                 const std::vector<int>& by) {
+  const std::vector<double> before = c.before.defined() && c.before.numel() == c.want.numel()
+                                         ? oracle::elements(c.before)
+                                         : std::vector<double>();
   std::size_t compared = 0, telling = 0;
   for (std::size_t flat = 0; flat < want.size(); ++flat) {
     auto rest = static_cast<std::int64_t>(flat);
@@ -31,6 +35,10 @@ bool is_shifted(const Compared& c, const std::vector<double>& want, const std::v
     }
     if (!inside) continue;
     const auto source = static_cast<std::size_t>(from);
+    if (!before.empty() && want[source] == before[source]) {
+      if (!is_close(before[flat], c.got[flat], bounds[flat])) return false;
+      continue;
+    }
     if (!is_close(want[source], c.got[flat], std::max(bounds[source], bounds[flat]))) return false;
     ++compared;
     telling += !is_close(want[source], want[flat], 2 * std::max(bounds[source], bounds[flat]));

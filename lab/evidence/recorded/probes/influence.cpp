@@ -310,6 +310,7 @@ class Influence {
     finding.code = code;
     finding.argument = replayed_.roles[role].name;
     finding.strength = Strength::observed;
+    finding.by_influence = true;
     finding.evidence = fmt::format("'{}': the answer is wrong, and {}", replayed_.line, evidence);
     finding.fix = std::move(fix);
     add_once(findings_, std::move(finding));

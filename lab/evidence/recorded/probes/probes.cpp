@@ -221,6 +221,7 @@ void probe_overflow(const Approach& approach, const Replayed& replayed, const Ca
     return count;
   };
   if (not_finite(outcome) > 0) return;
+  std::vector<std::size_t> kept;  // inputs that may be as large as they like: their maximum is taken
   for (std::size_t i = 0; i < approach.form.passings.size(); ++i) {
     const Passing& passing = approach.form.passings[i];
     if (passing.what != What::role) continue;
@@ -241,7 +242,13 @@ void probe_overflow(const Approach& approach, const Replayed& replayed, const Ca
     other.values[role] = std::move(scaled);
     const CallOutcome after = replay_once(approach, other);
     const std::size_t count = after.answer.ok() ? not_finite(after) : 0;
-    if (count == 0) continue;
+    if (count == 0 && after.answer.ok()) kept.push_back(role);
+    // What is added to it behind its maximum is large in the original's exponentials too.
+    const auto same_shape = [&](std::size_t other_role) {
+      const Tensor &a = replayed.values[other_role].tensor, &b = value.tensor;
+      return a.rank == b.rank && std::equal(a.shape.begin(), a.shape.begin() + a.rank, b.shape.begin());
+    };
+    if (count == 0 || std::any_of(kept.begin(), kept.end(), same_shape)) continue;
     // Sums of nothing are divided by as well: large values that differ no more than before show the
     // exponentials.
     Replayed raised = replayed;

@@ -222,7 +222,7 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
           for (const auto& [most, of_most] : instead)
             slack = std::max(slack, std::fabs(static_cast<double>(of_most) - exact));
           if (inverted)  // 448 / amax or 1 / s: they differ in the last bit
-            s.set(at, inverse, 0x1p-22 * inverse);
+            s.set(at, inverse, std::isfinite(inverse) ? 0x1p-22 * inverse : 0);
           else
             s.set(at, exact, std::isfinite(slack) ? slack : 0);
           if (overflows) s.others[at] = {INFINITY, -INFINITY, NAN, least_scale};

@@ -110,7 +110,7 @@ Original original(bool returned, bool lse, bool heads_first) {
 std::vector<Original::Sayable> sayable_sizes() {
   // num_kv_heads says no length, and seq_k no heads.
   const std::string heads_of_keys =
-      ".*(kv_?n?_?h|k_h|heads?_?(kv|k)\\b|hkv|h_kv|h_k|hk|value_h|group|rep|gqa|ratio).*|(kv|k)_?dim";
+      ".*(kv_?n?_?h|k_h|heads?_?(kv|k)\\b|hkv|h_kv|h_k|hk|value_h|group|rep|gqa|ratio).*|kv_?dim";
   const std::string length_of_keys =
       "([a-z]*_)*((sk|lk|nk|skv|lkv|nkv|keys|(kv|k)_?(seq|len|tok|ctx|size|n|l|s|t)\\w*)|"
       "(s|n|l|t|num|max)_?(kv|k)|total_(seq_?)?len|context_len|ctx_len|(cur|current|cached?|past)_(seq_?)?"

@@ -100,10 +100,46 @@ Original cached(bool paged, bool returned) {
   return original;
 }
 
+/// The same over tensors where every entry has all keys: q [B, Hq, D], and k and v [B, keys, Hkv, D], or
+/// [B, Hkv, keys, D] with heads first.
+Original of_one_query(bool heads_first, bool returned) {
+  Original original = cached(false, returned);
+  original.functions = {"attention_of_one_query"};
+  const auto lengths = std::find_if(original.parameters.begin(), original.parameters.end(),
+                                    [](const Original::Parameter& p) { return p.argument == "seqused_k"; });
+  original.parameters.erase(lengths);
+  original.bind = [](oracle::Problem& problem, const std::vector<Tensor>& t,
+                     const std::vector<double>& numbers, DType) {
+    auto& args = problem.args<AttentionArgs>();
+    args.q = t[0];
+    args.k = t[1];
+    args.v = t[2];
+    args.out = t[4];
+    if (!args.out.defined() && args.q.rank == 4 && args.v.rank == 4)
+      args.out =
+          problem.make("out", args.q.dtype, {args.q.size(0), args.q.size(1), args.q.size(2), args.v.size(3)});
+    auto& options = problem.options<AttentionOptions>();
+    options.scale = static_cast<float>(numbers[3]);
+    problem.bind(bind(args, options));
+  };
+  for (std::vector<std::string>* lines : {&original.probes, &original.sizes})
+    for (std::string& line : *lines) line = line.substr(line.find(' ') + 1);
+  original.probes.emplace_back("b=1 sq=1 sk=600 hq=2 hkv=1 d=16 scale=1");  // more than one part of the keys
+  if (heads_first)
+    for (Original::Parameter& parameter : original.parameters)
+      if (parameter.argument == "k" || parameter.argument == "v") parameter.axes = {0, 2, 1, 3};
+  original.of_tensors = true;
+  return original;
+}
+
 }  // namespace
 
 std::vector<oracle::Original> cached_originals() {
-  return {cached(true, false), cached(true, true), cached(false, false), cached(false, true)};
+  std::vector<Original> list = {cached(true, false), cached(true, true), cached(false, false),
+                                cached(false, true)};
+  for (const bool heads_first : {false, true})
+    for (const bool returned : {false, true}) list.push_back(of_one_query(heads_first, returned));
+  return list;
 }
 
 }  // namespace isomer::ops::attention

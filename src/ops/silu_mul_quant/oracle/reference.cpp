@@ -131,6 +131,8 @@ void quantise(const std::vector<Range>& h, const SiluMulQuantOptions& options, c
         if (const double other = to_e4m3(top / under); other != y.value[flat]) others.push_back(other);
     if (!others.empty()) y.nearby[flat] = std::move(others);
     if (open) y.set_unknown(flat);
+    // 0/0, of which a clamp makes one of its ends.
+    if (most.high == 0 && vary.has("floor=none")) y.others[flat] = {-448.0, 448.0, -240.0, 240.0, 0.0};
   }
 }
 

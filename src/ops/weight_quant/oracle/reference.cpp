@@ -140,7 +140,7 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
       const float floored = block_amax < least ? least : block_amax;
       const double inverse = 1.0 / static_cast<double>(scale);
       if (vary.has("s=inverse"))
-        s.set(at, inverse, 0x1p-22 * inverse);
+        s.set(at, inverse, std::isfinite(inverse) ? 0x1p-22 * inverse : 0);
       else
         s.set(at, static_cast<double>(scale), slack_of(scale, instead));
       for (std::int64_t m = block.row; m < block.end_row; ++m) {

@@ -1,0 +1,414 @@
+#include "lab/judge/group_replay.hpp"
+
+#include "lab/ask/adapting/changes.hpp"
+#include "lab/ask/adapting/launch.hpp"
+#include "lab/ask/adapting/refusal.hpp"
+#include "lab/ask/recorded/binding.hpp"
+#include "lab/ask/recorded/replayed.hpp"
+#include "lab/ask/recorded/smaller.hpp"
+#include "lab/evidence/probes/watched.hpp"
+#include "lab/evidence/recorded/experiments/experiments.hpp"
+#include "lab/evidence/recorded/probes/probes.hpp"
+#include "lab/findings/conventions.hpp"
+#include "lab/judge/accusation.hpp"
+#include "lab/judge/fewer_warps.hpp"
+#include "lab/judge/recorded_calls.hpp"
+#include "lab/judge/recorded_groups.hpp"
+#include "lab/judge/unset_locals.hpp"
+#include "oracle/expected.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace isomer::lab {
+namespace {
+
+constexpr int kRefusals = 8;   ///< refusals that are answered one after the other
+constexpr int kAttempts = 48;  ///< calls for one of them
+
+bool refused(const CallOutcome& outcome) {
+  return outcome.answer.end == Answer::End::refused || outcome.answer.end == Answer::End::not_callable;
+}
+
+/// An array's elements are watched, and told with the line that reads them.
+bool saw_unset(const std::vector<CallOutcome>& outcomes) {
+  return std::any_of(outcomes.begin(), outcomes.end(), [](const CallOutcome& outcome) {
+    return std::any_of(outcome.answer.seen.begin(), outcome.answer.seen.end(),
+                       [](const Seen& seen) { return seen.kind == "uninitialised-read"; });
+  });
+}
+
+/// Memory that the candidate takes and the recorded calls pass nothing for, where it is read through null.
+std::string memory_of_nobody(const Form& form, const std::vector<CallOutcome>& outcomes) {
+  const bool read = std::any_of(outcomes.begin(), outcomes.end(), [](const CallOutcome& outcome) {
+    return std::any_of(outcome.answer.seen.begin(), outcome.answer.seen.end(),
+                       [](const Seen& seen) { return seen.null; });
+  });
+  std::string names;
+  for (std::size_t i = 0; read && i < form.passings.size() && i < form.entry->parameters.size(); ++i) {
+    const Parameter& p = form.entry->parameters[i];
+    if (form.passings[i].what != Passing::What::none || p.kind != Parameter::Kind::pointer || p.has_default)
+      continue;
+    names += (names.empty() ? "" : ", ") + p.name;
+  }
+  return names;
+}
+
+}  // namespace
+
+GroupReplay::GroupReplay(const Candidate& candidate, const Entry& entry, const ReplayRequest& request,
+                         const Facts* facts, Diagnosis& diagnosis)
+    : entry_(entry), request_(request), facts_(facts), diagnosis_(diagnosis) {
+  approach_.candidate = &candidate;
+  approach_.settings = request.settings;
+  approach_.rtol = request.rtol;
+  approach_.atol = request.atol;
+}
+
+void GroupReplay::run(const std::vector<Replayed>& group) {
+  std::vector<Replayed> calls, asked;
+  for (const Replayed& each : group) (each.call->asked.empty() ? calls : asked).push_back(each);
+  const std::vector<Replayed> smaller = take_smaller(asked, calls);
+  if (calls.empty() && smaller.empty()) return;
+  const Bound bound = bind_call(entry_, calls.empty() ? smaller.front() : calls.front(), request_.sizes);
+  approach_.form = bound.form;
+  for (const Finding& finding : bound.findings) add_once(diagnosis_.findings, finding);
+  std::vector<Replayed> large;
+  if (!smaller.empty() && taken(smaller)) large = stood_for(calls, smaller);
+  if (calls.empty()) return;
+  sizes_by_ = find_sizes(approach_, calls, bound.unsure);
+  adapt(calls.front());
+  if (!bound.findings.empty()) adapted_ = true;
+  if (diagnosis_.called_with.empty())
+    diagnosis_.called_with = numbers_in_words(approach_.form, calls.front().values);
+  ask(calls);
+  ask_large(large, calls);
+  leave_out_large(calls);
+  if (calls.empty()) return;
+  try_wide(calls);
+  const std::optional<Bound> named = in_order_of_names(approach_.form, calls.front());
+  const GroupReplay as_passed = *this;
+  const Diagnosis before = diagnosis_;
+  set_locals(calls);
+  conclude(calls, asked);
+  if (!named || !unexplained(diagnosis_)) return;
+  // Names in another order are a fault only where the numbers say so too: beside other faults, where those
+  // are then explained.
+  const Diagnosis by_place = std::exchange(diagnosis_, before);
+  GroupReplay by_name = as_passed;
+  by_name.outcomes_.clear();
+  by_name.approach_.form = named->form;
+  by_name.adapted_ = true;
+  add_once(diagnosis_.findings, named->findings.front());
+  by_name.ask(calls);
+  by_name.conclude(calls, asked);
+  if (unexplained(diagnosis_))
+    diagnosis_ = by_place;
+  else
+    explained_ = by_name.explained_;
+}
+
+void GroupReplay::call_only(const Replayed& replayed) {
+  const Bound bound = bind_call(entry_, replayed, request_.sizes);
+  approach_.form = bound.form;
+  for (const Finding& finding : bound.findings) add_once(diagnosis_.findings, finding);
+  if (bound.findings.empty())
+    if (std::optional<Bound> named = in_order_of_names(approach_.form, replayed)) {
+      add_once(diagnosis_.findings, std::move(named->findings.front()));
+      approach_.form = std::move(named->form);
+    }
+  adapt(replayed);
+  const CallOutcome now = replay_once(approach_, replayed);
+  if (refused(now)) tell_end(approach_, entry_, replayed, now.answer, diagnosis_);
+  if (!diagnosis_.findings.empty()) diagnosis_.call = Stage::failed;
+}
+
+std::string GroupReplay::not_accused() const {
+  const bool right = std::any_of(outcomes_.begin(), outcomes_.end(),
+                                 [](const CallOutcome& o) { return o.right() && o.elements > 0; });
+  if (const std::string names = right ? std::string() : memory_of_nobody(approach_.form, outcomes_);
+      !names.empty())
+    return fmt::format(
+        "{} takes {}, for which the recorded calls pass nothing: the label makes such tensors itself, so "
+        "that "
+        "nothing it answers can be held against them",
+        entry_.name, names);
+  return why_not_accused(entry_, sizes_by_, diagnosis_.called_with, right, explained_);
+}
+
+bool GroupReplay::guessed() const {
+  return std::any_of(outcomes_.begin(), outcomes_.end(),
+                     [](const CallOutcome& outcome) { return outcome.answer.launch_guessed; });
+}
+
+bool GroupReplay::unexplained(const Diagnosis& diagnosis) {
+  return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                     [](const Finding& each) { return each.strength == Strength::nearest; });
+}
+
+void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector<Replayed>& asked) {
+  if (std::any_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return !o.right(); }) &&
+      std::none_of(outcomes_.begin(), outcomes_.end(), lost) &&
+      std::none_of(outcomes_.begin(), outcomes_.end(), cut_short)) {
+    std::vector<Finding> found;
+    experiment(approach_, calls, outcomes_, found);
+    explained_ = !found.empty() && std::all_of(outcomes_.begin(), outcomes_.end(),
+                                               [](const CallOutcome& o) { return o.right(); });
+    for (Finding& finding : found) add_once(diagnosis_.findings, std::move(finding));
+    if (found.empty() && request_.shares)
+      if (Finding finding = of_fewer_warps(approach_, calls, outcomes_); finding.code != Code::none) {
+        explained_ = true;
+        add_once(diagnosis_.findings, std::move(finding));
+      }
+  }
+  if (std::all_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return o.right(); })) {
+    ask_beyond(approach_, asked, diagnosis_.findings);
+    ask_sizes(approach_, calls, asked, true, diagnosis_.findings);
+  } else if (std::any_of(outcomes_.begin(), outcomes_.end(),
+                         [](const CallOutcome& o) { return o.right() && o.elements > 1; }) &&
+             diagnosis_.findings.empty()) {
+    // Some calls are right, and others may be wrong for their sizes alone.
+    ask_sizes(approach_, calls, asked, false, diagnosis_.findings);
+  }
+  judge(approach_, entry_, facts_, adapted_, calls, outcomes_, diagnosis_);
+  harmless_races(calls);
+  std::vector<Answer> answers;
+  for (const CallOutcome& outcome : outcomes_)
+    if (outcome.right() && outcome.elements > 0) answers.push_back(outcome.answer);
+  tell_no_kernel(
+      *approach_.candidate, entry_, answers,
+      [&] { return are_same_without_kernels(approach_, calls, outcomes_); }, diagnosis_.findings);
+}
+
+void GroupReplay::set_locals(const std::vector<Replayed>& calls) {
+  if (!request_.with_locals || std::any_of(outcomes_.begin(), outcomes_.end(), lost) || saw_unset(outcomes_))
+    return;
+  Finding finding;
+  const auto zero = with_set_locals(request_.with_locals, approach_, calls, outcomes_, finding);
+  if (zero == nullptr) return;
+  finding.location = {entry_.place.file, request_.unset_sum};
+  add_once(diagnosis_.findings, std::move(finding));
+  wide_ = zero;
+  approach_.form = in_build(*zero, approach_.form);
+  approach_.candidate = zero.get();
+  outcomes_.clear();
+  ask(calls);
+}
+
+void GroupReplay::harmless_races(const std::vector<Replayed>& calls) {
+  const auto right = [](const CallOutcome& o) { return o.right(); };
+  if (!std::all_of(outcomes_.begin(), outcomes_.end(), right) ||
+      std::none_of(diagnosis_.findings.begin(), diagnosis_.findings.end(),
+                   [](const Finding& each) { return each.same_store; }))
+    return;
+  Approach other = approach_;
+  for (const std::uint64_t seed : {7u, 1234u, 99u}) {
+    other.settings.schedule_seed = seed;
+    if (const CallOutcome then = replay_once(other, calls.front());
+        !then.right() || then.got != outcomes_.front().got)
+      return;
+  }
+  tell_benign_races(diagnosis_.findings);
+}
+
+void GroupReplay::adapt(const Replayed& replayed) {
+  std::set<std::string> seen;
+  std::vector<Finding> guesses;  // steps that no refusal asked for by name: worth a word where they lead on
+  for (int step = 0; step < kRefusals; ++step) {
+    const CallOutcome now = replay_once(approach_, replayed);
+    if (!refused(now)) {
+      for (Finding& finding : guesses) add_once(diagnosis_.findings, std::move(finding));
+      return;
+    }
+    seen.insert(now.answer.message);
+    if (reordered(replayed, now.answer)) continue;
+    std::vector<Change> list = changes(approach_.form, replayed.roles, replayed.values, now.answer.message);
+    std::size_t chosen = list.size(), fallback = list.size();
+    double best = -1;
+    for (std::size_t i = 0; i < list.size() && i < static_cast<std::size_t>(kAttempts); ++i) {
+      if (chosen < list.size() && (best >= 0.98 || list[i].finding.code != list[chosen].finding.code)) break;
+      Approach other = approach_;
+      other.form = list[i].form;
+      const CallOutcome then = replay_once(other, replayed);
+      if (then.answer.ok() && then.share() > best) {
+        best = then.share();
+        chosen = i;
+      }
+      const Code code = list[i].finding.code;
+      const bool on_the_way =
+          code == Code::dtype_refused || code == Code::rank_refused || code == Code::assumes_contiguous;
+      // What could not even be asked is no step on the way, nor is it what the device refused to launch.
+      if (chosen == list.size() && fallback == list.size() && on_the_way &&
+          now.answer.refused_launches.empty() && then.answer.end == Answer::End::refused &&
+          seen.count(then.answer.message) == 0)
+        fallback = i;
+    }
+    if (chosen == list.size()) chosen = fallback;
+    if (chosen == list.size()) return;
+    Finding finding = list[chosen].finding;
+    const std::string& said = now.answer.message;
+    finding.evidence = fmt::format("'{}': {} and the call is refused: \"{:.200}\"", replayed.line,
+                                   finding.evidence, std::string_view(said).substr(0, said.find('\n')));
+    finding.location = now.answer.place;
+    if (names_argument(said, finding.argument) || tells_the_dtype(said))
+      add_once(diagnosis_.findings, std::move(finding));
+    else
+      guesses.push_back(std::move(finding));
+    approach_.form = std::move(list[chosen].form);
+    adapted_ = true;
+  }
+}
+
+bool GroupReplay::reordered(const Replayed& replayed, const Answer& refusal) {
+  if (refusal.end != Answer::End::refused || is_about_dtype(refusal.message)) return false;
+  for (Experiment& each : experiments(approach_, replayed)) {
+    if (each.finding.code != Code::argument_order) continue;
+    Approach other = approach_;
+    other.form = each.form;
+    if (const CallOutcome then = replay_once(other, replayed); !then.right()) continue;
+    each.finding.evidence =
+        fmt::format("'{}': {}; without this change the call is refused: \"{:.200}\"", replayed.line,
+                    each.finding.evidence, refusal.message.substr(0, refusal.message.find('\n')));
+    each.finding.location = refusal.place;
+    add_once(diagnosis_.findings, std::move(each.finding));
+    approach_ = std::move(other);
+    adapted_ = true;
+    return true;
+  }
+  return false;
+}
+
+bool GroupReplay::taken(const std::vector<Replayed>& smaller) {
+  const Approach before = approach_;
+  const std::vector<Finding> findings = diagnosis_.findings;
+  const bool adapted = adapted_;
+  adapt(smaller.front());
+  const bool all = std::all_of(smaller.begin(), smaller.end(), [&](const Replayed& each) {
+    const CallOutcome outcome = replay_once(approach_, each);
+    return outcome.answer.ok() && !lost(outcome) && outcome.answer.refused_launches.empty();
+  });
+  approach_ = before;
+  diagnosis_.findings = findings;
+  adapted_ = adapted;
+  return all;
+}
+
+void GroupReplay::ask_large(std::vector<Replayed>& large, std::vector<Replayed>& calls) {
+  Approach brief = approach_;
+  brief.settings.timeout_seconds = std::min(brief.settings.timeout_seconds, kSecondsOfACall);
+  const bool right =
+      std::all_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return o.right(); });
+  std::string why;
+  for (Replayed& each : large) {
+    CallOutcome outcome;
+    if (why.empty()) outcome = replay_once(brief, each);
+    if (why.empty() && !right && outcome.right()) {
+      diagnosis_.notes.push_back(fmt::format("'{}' is wrong but '{}' is right, so the latter is judged",
+                                             calls.front().line, each.line));
+      calls = std::move(large);
+      outcomes_.clear();
+      ask(calls);
+      return;
+    }
+    if (why.empty() && lost(outcome) && outcome.answer.end != Answer::End::over_limit)
+      why = outcome.answer.message;
+    if (why.empty() && right) {
+      calls.push_back(std::move(each));
+      outcomes_.push_back(std::move(outcome));
+      continue;
+    }
+    diagnosis_.notes.push_back(fmt::format("'{}' is {}: '{}' is judged in its place", each.line,
+                                           why.empty() ? "large, and also wrong" : why, calls.front().line));
+  }
+}
+
+void GroupReplay::ask(const std::vector<Replayed>& calls) {
+  bool gone = false;
+  for (const Replayed& replayed : calls) {
+    if (gone) {
+      outcomes_.emplace_back();
+      outcomes_.back().answer.end = Answer::End::timed_out;
+      outcomes_.back().answer.message.clear();
+      outcomes_.back().wrong.assign(replayed.outputs.size(), 1);
+      continue;
+    }
+    outcomes_.push_back(replay_once(approach_, replayed));
+    gone = lost(outcomes_.back()) && outcomes_.back().answer.end != Answer::End::too_large;
+  }
+}
+
+void GroupReplay::leave_out_large(std::vector<Replayed>& calls) {
+  std::vector<Replayed> kept;
+  std::vector<CallOutcome> outcomes;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const Answer& answer = outcomes_[i].answer;
+    if (answer.unwatched && answer.ok())
+      diagnosis_.notes.push_back(fmt::format(
+          "'{}' is too large to be watched, so its memory accesses are not judged", calls[i].line));
+    if (answer.end == Answer::End::too_large) {
+      diagnosis_.notes.push_back(fmt::format("'{}' is not judged: {}", calls[i].line, answer.message));
+      continue;
+    }
+    kept.push_back(std::move(calls[i]));
+    outcomes.push_back(std::move(outcomes_[i]));
+  }
+  if (kept.empty() && diagnosis_.error.empty())
+    diagnosis_.error = fmt::format("'{}' is {}", calls.front().line, outcomes_.front().answer.message);
+  calls = std::move(kept);
+  outcomes_ = std::move(outcomes);
+}
+
+void GroupReplay::try_wide(const std::vector<Replayed>& calls) {
+  if (request_.wide == nullptr || std::any_of(outcomes_.begin(), outcomes_.end(), lost)) return;
+  wide_ = request_.wide();
+  if (wide_ == nullptr) return;
+  Approach other = approach_;
+  other.candidate = wide_.get();
+  other.settings.lanes = 64;
+  other.form = in_build(*wide_, approach_.form);
+  std::vector<CallOutcome> others;
+  std::size_t right = 0, right_wide = 0;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    others.push_back(replay_once(other, calls[i]));
+    right += outcomes_[i].right();
+    right_wide += others.back().right();
+  }
+  if (right == 0 && right_wide == 0 && prefers_wide_) {
+    approach_ = std::move(other);
+    outcomes_ = std::move(others);
+    return;
+  }
+  if (right == right_wide) return;
+  if (right > right_wide) {
+    Finding finding;
+    finding.code = Code::warp_size;
+    finding.evidence = fmt::format("{} of {} calls are right with warps of 32 lanes, and {} with 64 lanes",
+                                   right, calls.size(), right_wide);
+    finding.fix = "use warpSize, 64-bit masks and explicit widths";
+    add_once(diagnosis_.findings, std::move(finding));
+    return;
+  }
+  const std::string seen = fmt::format("{} of {} calls are right, and with 32 lanes (RDNA, NVIDIA) {}",
+                                       right_wide, calls.size(), right);
+  if (request_.narrow_warps) {
+    Finding finding;
+    finding.code = Code::warp_size;
+    finding.evidence =
+        fmt::format("the instruction also asks for warps of 32 lanes; with 64 lanes (CDNA) {}", seen);
+    finding.fix = "use warpSize, 64-bit masks and explicit widths";
+    add_once(diagnosis_.findings, std::move(finding));
+  } else {
+    // No fault of HIP code, whose data centre devices have 64 lanes.
+    diagnosis_.notes.push_back("written for warps of 64 lanes (CDNA) and judged with 64: " + seen);
+  }
+  approach_ = std::move(other);
+  outcomes_ = std::move(others);
+}
+
+}  // namespace isomer::lab

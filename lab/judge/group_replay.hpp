@@ -1,0 +1,69 @@
+#pragma once
+
+#include "lab/ask/recorded/binding.hpp"
+#include "lab/ask/recorded/replayed.hpp"
+#include "lab/judge/replay.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+
+/// The recorded calls of one signature, as a candidate answers them.
+class GroupReplay {
+ public:
+  GroupReplay(const Candidate& candidate, const Entry& entry, const ReplayRequest& request,
+              const Facts* facts, Diagnosis& diagnosis);
+  void run(const std::vector<Replayed>& group);
+  /// With no answer to compare with: how the call has to be made, and nothing of what it does.
+  void call_only(const Replayed& replayed);
+  /// With what an experiment changes every call is right.
+  bool explained() const { return explained_; }
+
+  /// Other calls were right with warps of 64 lanes alone: these are asked with 64 where they are right with
+  /// neither.
+  void prefer_wide(bool prefer) { prefers_wide_ = prefer; }
+  bool is_wide() const { return approach_.settings.lanes == 64; }
+
+  /// Why nothing of what was seen is told; empty where it may be.
+  std::string not_accused() const;
+  /// A bare kernel was launched as nothing says that it is.
+  bool guessed() const;
+
+ private:
+  static bool unexplained(const Diagnosis& diagnosis);
+  /// What the outcomes of the calls say.
+  void conclude(const std::vector<Replayed>& calls, const std::vector<Replayed>& asked);
+  /// A sum without a first value, which may be right by chance: the rest is judged with zeros.
+  void set_locals(const std::vector<Replayed>& calls);
+  /// Races of one line's stores with each other, where every answer is right, and the same in other orders.
+  void harmless_races(const std::vector<Replayed>& calls);
+  /// One change after the other until the first call is answered.
+  void adapt(const Replayed& replayed);
+  /// Tensors in any other order, where that makes the refused call right: two of them swapped are tried
+  /// later.
+  bool reordered(const Replayed& replayed, const Answer& refusal);
+  /// Whether the candidate, which may be made for the sizes of the test alone, takes smaller ones.
+  bool taken(const std::vector<Replayed>& smaller);
+  /// Once each: one that does not come to its end is a matter of the device that is emulated. Where one is
+  /// right and what stands for them is not, they are judged as they are: nobody passes the smaller sizes.
+  void ask_large(std::vector<Replayed>& large, std::vector<Replayed>& calls);
+  void ask(const std::vector<Replayed>& calls);
+  /// What is only too large is no fault, and is not asked again.
+  void leave_out_large(std::vector<Replayed>& calls);
+  /// Built for warps of 64 lanes the answer is the same, or one of the two is wrong.
+  void try_wide(const std::vector<Replayed>& calls);
+
+  const Entry& entry_;
+  const ReplayRequest& request_;
+  const Facts* facts_;
+  Diagnosis& diagnosis_;
+  Approach approach_;
+  std::vector<CallOutcome> outcomes_;
+  std::shared_ptr<const Candidate> wide_;
+  SizesBy sizes_by_ = SizesBy::callers;
+  bool adapted_ = false, explained_ = false, prefers_wide_ = false;
+};
+
+}  // namespace isomer::lab
