@@ -34,6 +34,11 @@ const Finding* find(const Diagnosis& diagnosis, Code code) {
 
 TEST(Diagnosis, OfThePlainReferenceIsAPassForEveryOriginal) {
   for (const Port& port : ports()) {
+    // Which of two layouts of k and v such a one has is told by trying: Strangers, attend_one_query_of_heads.
+    const auto& parameters = port.original->parameters;
+    if (port.original->of_tensors &&
+        std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return !p.axes.empty(); }))
+      continue;
     const FakeCandidate candidate(port, {});
     DiagnoseRequest request;
     request.op = port.op;
