@@ -355,6 +355,25 @@ void tiles(List& list) {
     list.add(line);
 }
 
+/// Each feature with each head dimension that a kernel has code of its own for, by 16 bits and by bytes, over
+/// one tile of queries or two and several of keys.
+void dimensions(List& list) {
+  int variant = 0;
+  for (const char* dims :
+       {"d=64", "d=96", "d=128", "d=192", "d=256", "d=192 dv=128", "d=64 dv=256", "d=64 dv=512"})
+    for (const std::string& name : feature_names()) {
+      if (name == "d_and_dv") continue;
+      ++variant;
+      for (const bool bytes : {false, true}) {
+        if (bytes && (name == "fp8" || !cannot_meet(name, "fp8").empty())) continue;
+        Case c = Case::parse(schema(), "b=2 sk=134 hq=1 lse sq=" + std::to_string(3 + variant % 4 * 21) +
+                                           " " + dims + " " + (bytes ? "e4m3fn" : kTypes[variant % 2]));
+        enable(c, name, variant);
+        list.add(c);
+      }
+    }
+}
+
 }  // namespace
 
 std::vector<Case> cases() {
@@ -371,6 +390,7 @@ std::vector<Case> cases() {
   tiles(list);
   pairs(list);
   crowds(list);
+  dimensions(list);
   return list.cases;
 }
 
