@@ -28,6 +28,10 @@ constexpr std::string_view kUsed =
 /// Four warpgroups at a tile, which pass over blocks at both of its ends; all stages used twice.
 constexpr std::string_view kFour =
     "attention sq=200 sk=460 hq=8 d=64 left=150 right=0 num_splits=1 pack_gqa=never seed=7";
+/// Of bytes, whose references rise.
+constexpr std::string_view kFourOfBytes =
+    "attention b=2 sq=130 sk=270 hq=4 hkv=2 d=64 e4m3fn scale=3 descale lse num_splits=1 pack_gqa=never "
+    "seed=7";
 /// A NaN among the second entry's values, which not all rows see.
 constexpr std::string_view kHidden =
     "attention b=2 sq=70 sk=140 hq=2 d=128 regime=nan causal num_splits=1 pack_gqa=never seed=7";
@@ -187,8 +191,12 @@ Planted attention_faults() {
       {"descale_of_another_head", kPieces, "k_descale, tile.entry, head);", "k_descale, tile.entry, 0);",
        "expected", kBytes},
       {"lse_keeps_the_shift_of_p", kWayOut, "if constexpr (kFp8) base -= kShift;", "", "expected", kBytes},
-      {"saturated_weights_unseen", kSoftmax, "  return any_lane(largest_of(largest_bits(x, 0)",
-       "  return false && any_lane(largest_of(largest_bits(x, 0)", "expected", kBytes},
+      {"saturated_weights_unseen", kSoftmax, "return any_lane(largest_of(rows.most[0]",
+       "return false && any_lane(largest_of(rows.most[0]", "expected", kBytes},
+      {"largest_weights_kept_where_references_rise", kSoftmax, "    rows.most[r] = 0;\n    bits = largest_of",
+       "    bits = largest_of", "expected", kBytes},
+      {"values_not_raised_with_their_references", kBlocks, "      if (raised) raise_out();\n", "", "expected",
+       kFourOfBytes},
       {"sums_raised_in_flight", kBlocks, "    warpgroup_wait<0>();\n    pin(o);\n    use(in);",
        "    use(in);", "in-flight", kBytes},
       {"reference_stays_where_weights_fall", kSoftmax,

@@ -75,9 +75,16 @@ struct BlockWork : Warpgroup {
   ISOMER_DEVICE void end_turn() const {
     arrive_threads<256>(kGroups == 2 ? 2 - group : 1 + (group + 1) % kGroups);
   }
+  /// Σ P·v by references that have risen, while S is under way.
+  ISOMER_DEVICE void raise_late() {
+    if constexpr (kRaisesLate) {
+      if (raised) raise_out();
+      raised = false;
+    }
+  }
   /// S of the block ahead and Σ P·v of block `behind` of its tile, when it is this warpgroup's turn. Returns
-  /// with S.
-  template <int N>
+  /// with S. kInside: the block ahead is of the same tile.
+  template <bool kInside = false, int N>
   ISOMER_DEVICE void issue_both(f32 (&x)[N], const P& weights, bool only_narrow, int its_turn, int behind) {
     wait_k();
     if constexpr (kInTurn) sync_threads<256>(1 + group);
@@ -86,6 +93,7 @@ struct BlockWork : Warpgroup {
       if ((its_turn != turn || behind >= clear_end)) waited = clear_unused_values(its_turn, behind);
     }
     issue_s(x);
+    if constexpr (kInside) raise_late();
     if (!waited) wait_v();
     issue_o(weights, only_narrow);
     if constexpr (kInTurn) end_turn();
@@ -176,7 +184,7 @@ struct BlockWork : Warpgroup {
   /// S of a block, masked. Σ P·v of the block behind is under way with `weights`.
   template <class W>
   ISOMER_DEVICE void begin_step(bool clear, W& weights, bool only_narrow) {
-    issue_both(s, weights, only_narrow, turn, n + 1);
+    issue_both<true>(s, weights, only_narrow, turn, n + 1);
     if (n == begin) free_q();
     prepare(clear);
     look_ahead(1);
@@ -214,7 +222,10 @@ struct BlockWork : Warpgroup {
     if constexpr (kFp8) {
       if (grown) {
         raise_references<Element>(scale(), s, rows);
-        raise_behind(weights);
+        if constexpr (kRaisesLate)
+          raised = true;
+        else
+          raise_behind(weights);
       }
       warpgroup_wait<0>();
       pin(o);
@@ -242,6 +253,7 @@ struct BlockWork : Warpgroup {
         step_in_place(is_clear(), front, narrow);
         narrow = false;
       }
+      raise_late();
     } else {
       bool only_narrow = narrow;
       const bool few = n - begin < kFewBlocks;

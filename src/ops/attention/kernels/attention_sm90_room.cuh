@@ -31,6 +31,9 @@ constexpr bool kOneP = kAlone || (kFp8 && kDimV <= 128);
 constexpr int kFewBlocks = kDim <= 64 ? 6 : 4;
 // Its warps ask once a tile, and not in each block, what hardly a block changes; softcap needs the registers.
 constexpr bool kRemembers = kOneP && !kSoftcap;
+// Σ P·v is multiplied by what references have risen by while the next S is under way. Three warpgroups would
+// spill by it.
+constexpr bool kRaisesLate = kAlone && kFp8;
 // Keys and values of e4m3 under queries of 16 bits become what the queries are.
 #ifdef ISOMER_ELEMENT_KV
 using KvElement = ISOMER_ELEMENT_KV;

@@ -32,6 +32,7 @@ struct Rows {
   f32 reference[2];
   f32 sum[2];     ///< of this lane's keys
   f32 factor[2];  ///< for Σ P·v, after the reference has moved
+  i32 most[2];    ///< of e4m3: bits of this lane's largest P since references last moved, 0: 2^kShift or less
 };
 
 /// A sum of a lane's weights above it says that the reference is too low.
@@ -175,14 +176,13 @@ ISOMER_DEVICE u32 bytes_of(f32 a, f32 b, f32 c, f32 d) {
   return static_cast<u32>(Pair<e4m3fn>::of(a, b)) | static_cast<u32>(Pair<e4m3fn>::of(c, d)) << 16;
 }
 
-/// The largest P that e4m3 holds.
-constexpr f32 kMostWeight = 448.0f;
+/// The largest P that is nearest to one that e4m3 holds, 448.
+constexpr f32 kMostWeight = 464.0f;
 
-/// Bits of the largest of a row's weights in x: none is below 0, so they are ordered as integers are, and a
-/// NaN is above all.
+/// The larger of `most` and the bits of a row's weights in x: none is below 0, so they are ordered as
+/// integers are, and a NaN is above all.
 template <int N>
-ISOMER_DEVICE i32 largest_bits(const f32 (&x)[N], int r) {
-  i32 most = 0;
+ISOMER_DEVICE i32 largest_bits(const f32 (&x)[N], int r, i32 most) {
 #pragma unroll
   for (int j = 0; j < N / 4; ++j)
     most = largest_of(most, static_cast<i32>(bits_of(x[4 * j + 2 * r])),
@@ -215,17 +215,21 @@ ISOMER_DEVICE bool take_powers(const Scale& p, f32 (&x)[N], Rows& rows) {
   constexpr bool kBytes = sizeof(T) == 1;
   const f32 base0 = fmaf(rows.reference[0], p.scale_log2, -kAtReference<T>),
             base1 = fmaf(rows.reference[1], p.scale_log2, -kAtReference<T>);
-  f32 sums[4] = {rows.sum[0], 0.0f, rows.sum[1], 0.0f};
+  if constexpr (kBytes) {
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      x[i] = exp2_fast(fmaf(x[i], p.scale_log2, i % 4 < 2 ? -base0 : -base1));
+      rows.sum[i / 2 % 2] += x[i];  // more sums would stand behind all powers, for want of registers
+    }
+#pragma unroll
+    for (int r = 0; r < 2; ++r) rows.most[r] = largest_bits(x, r, rows.most[r]);
+    return any_lane(largest_of(rows.most[0], rows.most[1], 0) > static_cast<i32>(bits_of(kMostWeight)));
+  }
+  f32 sums[4];
 #pragma unroll
   for (int i = 0; i < N; ++i) {
     x[i] = exp2_fast(fmaf(x[i], p.scale_log2, i % 4 < 2 ? -base0 : -base1));
-    sums[i % 4] = !kBytes && i < 4 ? x[i] : sums[i % 4] + x[i];
-  }
-  if constexpr (kBytes) {
-    rows.sum[0] = sums[0] + sums[1];
-    rows.sum[1] = sums[2] + sums[3];
-    return any_lane(largest_of(largest_bits(x, 0), largest_bits(x, 1), 0) >
-                    static_cast<i32>(bits_of(kMostWeight)));
+    sums[i % 4] = i < 4 ? x[i] : sums[i % 4] + x[i];
   }
   sums[0] += sums[1];
   sums[2] += sums[3];
@@ -235,18 +239,22 @@ ISOMER_DEVICE bool take_powers(const Scale& p, f32 (&x)[N], Rows& rows) {
 }
 
 /// Where P has outgrown a reference, the rows of the warp are multiplied by what their references rise by,
-/// and no power is taken again; Σ P·v has to be, by rows.factor. A row that rises out of f32's range in one
-/// block, or whose sum does, has the reference +inf from there on: it is counted again on the way out.
+/// and no power is taken again; Σ P·v has to be, by rows.factor. Of e4m3 every row of the warp is raised to
+/// its largest P so far, so that fewer of them outgrow their references later. A row that rises out of f32's
+/// range in one block, or whose sum does, has the reference +inf from there on: it is counted again on the
+/// way out.
 template <class T, class Scale, int N>
 ISOMER_DEVICE void raise_references(const Scale& p, f32 (&x)[N], Rows& rows) {
+  constexpr bool kBytes = sizeof(T) == 1;
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
-    i32 bits = largest_bits(x, r);
+    i32 bits = kBytes ? rows.most[r] : largest_bits(x, r, 0);
+    rows.most[r] = 0;
     bits = largest_of(bits, shuffle_xor(bits, 1), 0);
     bits = largest_of(bits, shuffle_xor(bits, 2), 0);
     const f32 max = f32_of(static_cast<u32>(bits));
     rows.factor[r] = 1.0f;
-    if (max > (sizeof(T) == 1 ? 0x1p8f : 0x1p2f)) {  // 2^kRaised; no NaN
+    if (max > (kBytes ? 0x1p8f : 0x1p2f)) {  // 2^kRaised; no NaN
       const f32 rise = log2_fast(max) - kRaised<T>;
       rows.factor[r] = exp2_fast(-rise);  // the reciprocal of more than 2^126 would be 0
       rows.reference[r] += rise * reciprocal_fast(p.scale_log2);
@@ -272,6 +280,7 @@ ISOMER_DEVICE void softmax_first(const Scale& p, f32 (&x)[N], Rows& rows, f32 sh
       b += x[4 * j + 2 * r + 1] = exp2_fast(fmaf(x[4 * j + 2 * r + 1], p.scale_log2, -base));
     }
     rows.sum[r] = a + b;
+    rows.most[r] = 0;
   }
   sm90::pin(rows.sum);  // so that sums stand beside the powers, not behind what the tile before leaves
 }

@@ -36,9 +36,10 @@ struct Warpgroup {
   using P = Weights<kKeys, kDepth>;
   P front, back;  ///< P of two successive blocks
   u32 queries[kHoldsQueries ? kDim / kDepth : 1][4];
-  bool begun = true;  ///< Σ P·v of the tile holds something
-  Factors factors;    ///< of e4m3
-  f32 own_scale;      ///< of 16 bits
+  bool begun = true;    ///< Σ P·v of the tile holds something
+  Factors factors;      ///< of e4m3
+  f32 own_scale;        ///< of 16 bits
+  bool raised = false;  ///< references have risen, and Σ P·v is not multiplied yet; where kRaisesLate
   static constexpr u32 kDescaled = 1, kUnset = 2;
   u32 unusual = 0;  ///< is_descaled() and is_unset(), where they are remembered
 
