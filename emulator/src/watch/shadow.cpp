@@ -13,6 +13,7 @@
 #include "hopper/units.hpp"
 #include "memory/module_images.hpp"
 #include "memory/reserve.hpp"
+#include "memory/thread_sanitizer.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/settings.hpp"
 #include "watch/claims.hpp"
@@ -390,6 +391,8 @@ void access(const void* address, std::size_t bytes, unsigned how, const void* si
     return;
   }
   judge(*thread, address, bytes, how, site);
+  // Atomics are the emulator's own code.
+  if (!(how & atomic)) tell_sanitizer(address, bytes, (how & write) != 0);
 }
 
 void misaligned(const void* address, std::size_t alignment, const void* site) {
