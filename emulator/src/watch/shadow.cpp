@@ -225,6 +225,7 @@ void check_races(Block& block, Thread& thread, const Buffer& buffer, const void*
 void note_polling(Block& block, watch::ThreadClock& clock, const void* address, unsigned how, const void* site) {
   if ((how & (atomic | volatile_word)) && (how & read)) {
     if (clock.polled == address && clock.polled_at == site) waits_at(block, site);
+    clock.deals();
     clock.polled = address;
     clock.polled_at = site;
     if (clock.word != address) {
@@ -289,7 +290,10 @@ void tell_unwritten(Thread& thread, Buffer& buffer, const std::byte* at, std::si
     launch.fail(error::launch_timeout);
     block.abandon();
   }
-  if ((how & (atomic | volatile_word)) && ++thread.clock.spins % 64 == 0) block.yield(site);
+  if (how & (atomic | volatile_word)) {
+    thread.clock.deals();
+    if (++thread.clock.spins % 64 == 0) block.yield(site);
+  }
   Memory& memory = Memory::instance();
   Buffer* buffer = memory.page_owner(at);
   if (!buffer) buffer = variable_at(at);
