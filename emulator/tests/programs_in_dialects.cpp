@@ -105,7 +105,19 @@ TEST(ProgramsInDialects, SharedAsAWordOfAParameter) {
 const char* const kOnlyOnTheDevice = R"(
 #if defined(__CUDA_ARCH__)
 #define WIDTH 4
+#define BOTH __host__ __device__
+#else
+#define BOTH
 #endif
+namespace of_host { int smaller(int a, int b) { return a < b ? a : b; } }
+__device__ int smaller(int a, int b) { return a < b ? a : b; }
+template <class T, class = decltype(T(0) > T(1))> BOTH T half(T x) {
+#ifdef __CUDA_ARCH__
+  return x / 2;
+#else
+  return -x;
+#endif
+}
 namespace parts {
 template <int n> struct lanes { static __device__ int twice(int x) { return n / n * 2 * x; } };
 template <class T, bool fast> struct load { static __host__ __device__ T of(const T* p) { return *p; } };
@@ -130,7 +142,7 @@ template <int n> struct sum {
 __global__ void fill(const int* in, int* out, int n) {
 #ifdef __CUDA_ARCH__
   const offset_t one{1};
-  if (threadIdx.x < n) out[threadIdx.x] = sum<4>().get(load<int, true>::of(in + threadIdx.x)) + add(one.twice());
+  if (threadIdx.x < n) out[threadIdx.x] = sum<4>().get(load<int, true>::of(in + threadIdx.x)) + add(half(2 * smaller(one.twice(), 7)));
 #endif
 }
 }
@@ -141,7 +153,7 @@ int main(int argc, char**) {
   cudaMemcpy(in, h, sizeof h, cudaMemcpyHostToDevice);
   parts::fill<<<1, 64>>>(in, out, argc > 1 ? 33 : 32);
   cudaMemcpy(h, out, sizeof h, cudaMemcpyDeviceToHost);
-  return h[3] != 2 * 3 + 3 + 4 + 2 + 5;
+  return h[3] != 2 * 3 + 3 + 4 + 2 + 5 || half(2) != -2 || of_host::smaller(1, 2) != 1;
 }
 )";
 
@@ -153,9 +165,9 @@ TEST(ProgramsInDialects, TypesAndConstantsOfTheDevicesReading) {
   for (const Report& report : good.reports) ADD_FAILURE() << report.text;
   const RunResult faulty = module.run_main({"one more"});
   ASSERT_EQ(faulty.reports.size(), 2u);
-  EXPECT_EQ(faulty.reports[0].place.line, 9u);
+  EXPECT_EQ(faulty.reports[0].place.line, 21u);
   EXPECT_EQ(faulty.reports[1].kind, Kind::out_of_bounds_write);
-  EXPECT_EQ(faulty.reports[1].place.line, 29u);
+  EXPECT_EQ(faulty.reports[1].place.line, 41u);
 }
 
 // Words that are read again behind the loop that waits for them; without the loop nothing orders the two.

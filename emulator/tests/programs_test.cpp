@@ -232,7 +232,7 @@ int main() {
 #include <cuda_fp16.h>
 #include <cstdint>
 __device__ unsigned lane() { unsigned l; asm volatile("mov.u32 %0, %%laneid;" : "=r"(l)); return l; }
-__device__ unsigned below() { unsigned l; asm("mov.u32 %0, %%lanemask_lt;" : "=r"(l)); return l; }
+__device__ unsigned below() { unsigned l; asm("mov.u32%0, %%lanemask_lt;" : "=r"(l)); return l; }
 __device__ int wrapped(int a, int b) {
   int c;
   asm("{\n\t"
@@ -260,7 +260,7 @@ __global__ void small(unsigned* out) {
   put(below() == 0);
   unsigned from;
   asm volatile("shfl.sync.bfly.b32 %0, %1, 1, 0x1f, 0xffffffff;" : "=r"(from) : "r"(lane() * 3)); put(from == 3);
-  asm volatile("{ .reg .pred q; setp.lt.u32 q, %1, 5; vote.sync.ballot.b32 %0, q, 0xffffffff; }" : "=r"(v) : "r"(lane())); put(v == 31);
+  asm volatile("{ .reg .pred q; .reg .b32 o; setp.lt.u32 q, %1, 5; vote.sync.ballot.b32 o, q, 0xffffffff; vote.ballot.sync.b32 %0, q, 0xffffffff; and.b32 %0, %0, o; }" : "=r"(v) : "r"(lane())); put(v == 31);
   float f = 1.5f, g;
   asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(g) : "f"(f), "f"(2.0f), "f"(0.25f)); put(g == 3.25f);
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(g) : "f"(3.0f)); put(g == 8.0f);

@@ -87,5 +87,46 @@ TEST(RandomStates, OfSobolsSequencesAreEvenAndAStateTooManyIsTold) {
   EXPECT_EQ(faulty.reports[0].kind, Kind::out_of_bounds_read) << faulty.reports[0].text;
 }
 
+constexpr const char* kTwister = R"(#include <curand_kernel.h>
+#include <curand_mtgp32_host.h>
+#include <curand_mtgp32dc_p_11213.h>
+#include <algorithm>
+#include <cmath>
+#include <vector>
+constexpr int kBlocks = 3, kThreads = 64, kEach = 4, kAll = kBlocks * kThreads * kEach;
+__global__ void draws(curandStateMtgp32* states, unsigned* out, float* sums, int apart) {
+  for (int k = 0; k < kEach; ++k) out[(blockIdx.x * kThreads + threadIdx.x) * kEach + k] = curand(&states[blockIdx.x % (kBlocks - apart)]);
+  sums[blockIdx.x * kThreads + threadIdx.x] = curand_normal(&states[blockIdx.x % (kBlocks - apart)]) + curand_poisson(&states[blockIdx.x % (kBlocks - apart)], 2);
+}
+int main(int count, char**) {
+  curandStateMtgp32* states;
+  mtgp32_kernel_params* k;
+  unsigned* out;
+  float* sums;
+  cudaMalloc(&states, kBlocks * sizeof *states), cudaMalloc(&k, sizeof *k), cudaMalloc(&out, kAll * 4), cudaMalloc(&sums, kAll);
+  if (curandMakeMTGP32Constants(mtgp32dc_params_fast_11213, k)) return 1;
+  if (curandMakeMTGP32KernelState(states, mtgp32dc_params_fast_11213, k, kBlocks, 1234)) return 2;
+  draws<<<kBlocks, kThreads>>>(states, out, sums, count - 1);
+  std::vector<unsigned> h(kAll);
+  std::vector<float> n(kAll / kEach);
+  cudaMemcpy(h.data(), out, kAll * 4, cudaMemcpyDeviceToHost);
+  cudaMemcpy(n.data(), sums, kAll, cudaMemcpyDeviceToHost);
+  double mean = 0;
+  for (float x : n) mean += x / n.size();
+  std::sort(h.begin(), h.end());
+  if (std::unique(h.begin(), h.end()) != h.end()) return 3;
+  return std::fabs(mean - 2) > 0.5;
+}
+)";
+
+TEST(RandomStates, ABlockDrawsTogetherAndTwoBlocksOfOneStateRace) {
+  const WrittenSource source(kTwister);
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  expect_good(module);
+  const RunResult faulty = module.run_main({"one state for two blocks"});
+  ASSERT_FALSE(faulty.reports.empty());
+  EXPECT_EQ(faulty.reports[0].kind, Kind::race) << faulty.reports[0].text;
+}
+
 }  // namespace
 }  // namespace isomer::emulator::tests

@@ -35,10 +35,11 @@ __global__ void sorts(int* x) {
 int main(int count, char**) {
   cudaStream_t stream;
   cudaStreamCreate(&stream);
-  thrust::device_vector<int> v(100), w(100, 5);
+  thrust::device_vector<int> v(100), w(100, 1);
   thrust::sequence(v.begin(), v.end());
   steps<<<1, 128>>>(thrust::raw_pointer_cast(v.data()), count > 1 ? 101 : 100);
   thrust::sort(thrust::cuda::par.on(stream), v.begin(), v.end(), thrust::greater<int>());
+  thrust::fill(thrust::device.on(stream), w.begin(), w.end(), 5);
   if (v[0] != 100 || v[99] != 1) return 1;
   const auto pairs = thrust::make_zip_iterator(thrust::make_tuple(v.begin(), w.begin()));
   thrust::for_each(pairs, pairs + 100, Adds());

@@ -1,2 +1,3 @@
 #pragma once
 #include "isomer_emulator/random.h"
+#include "isomer_emulator/random_twister.h"

@@ -332,6 +332,7 @@ void Block::run_alone() {
 void Block::yield(const void* site) {
   Thread& self = *current_;
   watch::ThreadClock& clock = self.clock;
+  clock.deals();
   clock.idle = clock.has_changed ? 0 : clock.idle + 1;
   clock.has_changed = false;
   // Where everybody here has yielded and nobody came further, all wait for another block.

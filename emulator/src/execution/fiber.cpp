@@ -4,6 +4,8 @@
 
 #include <new>
 
+#include "execution/followed_stacks.hpp"
+
 namespace isomer::emulator {
 namespace {
 constexpr std::size_t kStackPage = 4096;
@@ -14,7 +16,10 @@ constexpr std::size_t kGuarded = 12288;
 }  // namespace
 
 FiberPool::~FiberPool() {
-  for (Fiber* fiber : all_) delete fiber;
+  for (Fiber* fiber : all_) {
+    followed::end_of_stack(fiber->record);
+    delete fiber;
+  }
   for (auto [base, bytes] : slabs_) munmap(base, bytes);
 }
 
@@ -30,7 +35,7 @@ void FiberPool::grow() {
   slabs_.emplace_back(low, bytes);
   for (std::size_t i = 0; i < kStacksPerSlab; ++i) {
     if (all_.size() < kGuarded) mprotect(low + i * stride, kStackPage, PROT_NONE);
-    auto* fiber = new Fiber{nullptr, low + i * stride + kStackPage, low + (i + 1) * stride};
+    auto* fiber = new Fiber{nullptr, followed::new_stack(), low + i * stride + kStackPage, low + (i + 1) * stride};
     fiber->context = boost::context::detail::make_fcontext(fiber->high, kStackBytes, body_);
     all_.push_back(fiber);
     idle_.push_back(fiber);
@@ -47,6 +52,9 @@ Fiber* FiberPool::acquire() {
 void FiberPool::release(Fiber* fiber) { idle_.push_back(fiber); }
 
 void FiberPool::abandon(Fiber* fiber) {
+  // What was called on it never returns.
+  followed::end_of_stack(fiber->record);
+  fiber->record = followed::new_stack();
   fiber->context = boost::context::detail::make_fcontext(fiber->high, kStackBytes, body_);
   idle_.push_back(fiber);
 }

@@ -12,6 +12,7 @@ inline constexpr std::size_t kStackBytes = 256 * 1024;
 
 struct Fiber {
   boost::context::detail::fcontext_t context = nullptr;
+  void* record = nullptr;    ///< the thread sanitizer's (followed_stacks.hpp)
   std::byte* low = nullptr;  ///< lowest usable address; the page below it is inaccessible
   std::byte* high = nullptr;
   bool contains(const void* address) const { return address >= low && address < high; }

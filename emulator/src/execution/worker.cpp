@@ -7,6 +7,7 @@
 #include <array>
 #include <numeric>
 
+#include "execution/followed_stacks.hpp"
 #include "execution/progress.hpp"
 #include "execution/stillness.hpp"
 #include "execution/turns.hpp"
@@ -108,6 +109,7 @@ void Launch::arrive_at_grid_barrier() {
 
 // A fault on a fiber may be its stack's end: the handler needs a stack of its own.
 Worker::Worker() : pool_(&Worker::body) {
+  main_.record = followed::stack_that_runs();
   constexpr std::size_t kSignalStack = 256 * 1024;
   signal_stack_.resize(kSignalStack);
   stack_t stack{};
@@ -135,7 +137,9 @@ Worker& Worker::here() {
 void Worker::switch_to(Fiber* fiber) {
   Fiber* from = running_;
   running_ = fiber;
-  land(boost::context::detail::jump_fcontext(fiber->context, from));
+  const auto to = fiber->context;
+  followed::switch_to(fiber->record);
+  land(boost::context::detail::jump_fcontext(to, from));
 }
 
 void Worker::body(boost::context::detail::transfer_t from) {

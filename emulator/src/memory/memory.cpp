@@ -7,11 +7,14 @@
 #include <utility>
 
 #include "memory/reserve.hpp"
+#include "memory/thread_sanitizer.hpp"
 
 namespace isomer::emulator {
 namespace {
 constexpr std::uint8_t kCanary = 0xc5;
 constexpr std::size_t kMaxBuffers = std::size_t{1} << 22;
+// The watch reserves 32 times as much, and the sanitizer leaves a program 1.5 TiB.
+constexpr std::size_t kMostReserved = std::size_t{kThreadSanitizer ? 8 : 64} << 30;
 constexpr std::size_t kBetweenArrays = 66;  // pages: more than a block's shared memory
 constexpr std::size_t kPoisonLimit = std::size_t{256} << 20;  // a sparse giant stays sparse
 }  // namespace
@@ -23,7 +26,7 @@ Memory& Memory::first() {
 }
 
 Memory::Memory() : limit_(std::size_t{16} << 30) {
-  for (std::size_t bytes = std::size_t{64} << 30; bytes >= std::size_t{1} << 30; bytes /= 2) {
+  for (std::size_t bytes = kMostReserved; bytes >= std::size_t{1} << 30; bytes /= 2) {
     void* p = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) continue;
     base_ = reinterpret_cast<std::uintptr_t>(p);

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "isomer/emulator/containment.hpp"
 #include "module/headers.hpp"
 #include "module/language.hpp"
+#include "module/leniency.hpp"
 #include "module/object_symbols.hpp"
 #include "module/paths.hpp"
 #include "module/process.hpp"
@@ -103,8 +105,8 @@ std::string read_file(const fs::path& path) {
   return out.str();
 }
 
-void run_compiler(const BuildOptions& options, const fs::path& folder,
-                  const std::vector<std::string>& command, const std::string& what, double seconds) {
+std::string run_compiler(const BuildOptions& options, const fs::path& folder,
+                         const std::vector<std::string>& command, const std::string& what, double seconds) {
   Room room;
   room.sees_everything = true;
   room.writable = {folder};
@@ -119,7 +121,7 @@ void run_compiler(const BuildOptions& options, const fs::path& folder,
   if (f.timed_out)
     throw MachineError(what + ": the compiler did not end within " +
                        std::to_string(static_cast<int>(seconds)) + " s");
-  if (f.status == 0) return;
+  if (f.status == 0) return f.output;
   const std::string fault = fault_of_machine(f.output);
   // What it takes for itself is its source's doing, where it has had a good part of what it may have.
   const bool large = fault.empty() || std::max(f.peak_bytes, memory_asked_for(fault)) > kCompilerMemory / 2;
@@ -403,21 +405,36 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
 
     command = {compiler.string()};
     command.insert(command.end(), of_language.begin(), of_language.end());
-    const auto compile_text = [&](const std::string& text) {
+    const auto compile_text = [&](const std::string& text, const std::vector<std::string>& lenient = {}) {
       write_file(stem + ".rewritten.ii", text);
       std::vector<std::string> whole = command;
+      whole.insert(whole.end(), lenient.begin(), lenient.end());
+      // What it lets through is a warning, and is read.
+      if (!lenient.empty()) whole.erase(std::remove(whole.begin(), whole.end(), "-w"), whole.end());
       whole.insert(whole.end(), {"-x", "c++-cpp-output", "-c", stem + ".rewritten.ii", "-o", stem + ".o"});
-      run_compiler(options, directory, whole, source.string(), options.compile_seconds);
+      const std::string said = run_compiler(options, directory, whole, source.string(), options.compile_seconds);
+      if (const std::string more = let_through(said); !lenient.empty() && !more.empty()) throw Error(first_complaint(more));
     };
     std::vector<std::string> folders = options.system_directories;
     folders.insert(folders.end(), {"/usr", device_headers().string()});
     const std::string shorter =
         clang ? "" : with_precompiled_headers(options, command, folders, rewritten.text);
-    try {
-      compile_text(shorter.empty() ? rewritten.text : shorter);
-    } catch (const std::exception&) {
-      if (shorter.empty()) throw;
-      compile_text(rewritten.text);  // whatever was wrong, the source is judged without them
+    std::vector<std::string> lenient;
+    std::exception_ptr first;
+    for (bool precompiled = !shorter.empty(), done = false; !done;) {
+      try {
+        compile_text(precompiled ? shorter : rewritten.text, lenient);
+        done = true;
+      } catch (const std::exception& refused) {
+        // Whatever was wrong, the source is judged without them.
+        const bool again = std::exchange(precompiled, false);
+        const std::vector<std::string> more =
+            again || clang || options.entries ? std::vector<std::string>() : lenient_flags(refused.what(), lenient);
+        if (!again && more.empty()) first ? std::rethrow_exception(first) : throw;
+        // Another standard may refuse what the source's own takes.
+        if (!more.empty() && more[0].rfind("-std=", 0) == 0) first = std::current_exception();
+        lenient.insert(lenient.end(), more.begin(), more.end());
+      }
     }
     take_object(source, stem + ".o");
   };

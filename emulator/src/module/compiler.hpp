@@ -50,9 +50,9 @@ std::vector<std::string> wrap_flags();
 /// Make's dependency format: "target: a b \<newline> c", blanks escaped by a backslash.
 std::vector<std::filesystem::path> parse_dependencies(const std::filesystem::path& file);
 std::string read_file(const std::filesystem::path& path);
-/// Runs a compiler, which may write in that folder alone; throws Error with its first complaint.
-void run_compiler(const BuildOptions& options, const std::filesystem::path& folder,
-                  const std::vector<std::string>& command, const std::string& what, double seconds);
+/// Runs a compiler, which may write in that folder alone; throws Error with its first complaint. What it said.
+std::string run_compiler(const BuildOptions& options, const std::filesystem::path& folder,
+                         const std::vector<std::string>& command, const std::string& what, double seconds);
 
 /// The line of a compiler's or linker's output that tells of a fault of this machine's, or of the room's;
 /// empty where there is none. Words that a source may have are none.

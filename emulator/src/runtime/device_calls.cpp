@@ -148,7 +148,10 @@ EXPORT std::size_t isomer_emulator_dynamic_shared_bytes() {
   return current_block()->launch().request.shared_bytes;
 }
 EXPORT void isomer_emulator_scope(int block_only) {
-  if (Thread* t = current_thread()) t->clock.scope = block_only ? watch::Scope::block : watch::Scope::device;
+  Thread* const t = current_thread();
+  if (!t) return;
+  t->clock.deals();
+  t->clock.scope = block_only ? watch::Scope::block : watch::Scope::device;
 }
 EXPORT void isomer_emulator_fence(int scope) {
   Thread* t = current_thread();

@@ -61,6 +61,23 @@ bool same_body(const Text& one, const Function& f, const Text& other, const Func
   return true;
 }
 
+/// Where its declaration begins but for what says that it is a template.
+std::size_t behind_template(const Text& text, const Function& f) {
+  const auto& t = text.tokens;
+  std::size_t at = f.begin;
+  while (t[at].is("template") && t[at + 1].is("<")) {
+    std::size_t open = 0;
+    for (++at; at < f.name_at; ++at) {
+      if (t[at].is("(")) at = closing(t, at);
+      open += t[at].is("<");
+      if (t[at].is(">") && --open == 0) break;
+      if (t[at].is(">>") && (open -= 2) == 0) break;
+    }
+    ++at;
+  }
+  return at;
+}
+
 std::string marker(const Text& text, std::size_t token) {
   const Token& t = text.tokens[token];
   return "\n# " + std::to_string(t.line) + " " + quoted(text.files[t.file]) + "\n";
@@ -174,9 +191,12 @@ std::string with_device_paths(std::string_view host, std::string_view device) {
   Additions(ours, here, device, theirs, there, pairs).insert(edits);
   for (const auto& [of_device, of_host] : pairs) {
     const Function &f = *of_host, &g = *of_device;
-    if (!(f.global || f.device) || same_body(ours, f, theirs, g)) continue;
+    // Its specifiers may come of a macro that the host reads as nothing.
+    const bool becomes_device = g.device && !f.device && !f.global;
+    if (becomes_device) edits.insert(ours.tokens[behind_template(ours, f)].offset, "__host__ __device__ ");
+    if (!(f.global || f.device || becomes_device) || same_body(ours, f, theirs, g)) continue;
     std::string body = body_of(device, theirs, g);
-    if (f.host)
+    if (f.host || becomes_device)
       body = "{ if (!__builtin_is_constant_evaluated() && ::isomer_emulator_on_device())" + body + " else " +
              body_of(host, ours, f) + "}";
     const std::size_t begin = ours.tokens[f.body].offset;

@@ -51,7 +51,7 @@ std::string plain(std::string name) {
   return name;
 }
 
-std::string trimmed(const std::string& text) {
+std::string without_blanks(const std::string& text) {
   const auto begin = text.find_first_not_of(" \t\r"), end = text.find_last_not_of(" \t\r");
   return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
@@ -62,12 +62,12 @@ PtxOfGcn ptx_of_gcn(const std::string& text) {
   PtxOfGcn result;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    line = trimmed(line.substr(0, line.find(';')));  // a comment begins there
+    line = without_blanks(line.substr(0, line.find(';')));  // a comment begins there
     if (line.empty()) continue;
     const std::string name = line.substr(0, line.find_first_of(" \t"));
     const auto found = instructions().find(plain(name));
     if (found == instructions().end()) return {"", name};
-    std::string operands = trimmed(line.substr(name.size()));
+    std::string operands = without_blanks(line.substr(name.size()));
     // A register by its own name is none of the statement's operands.
     for (std::size_t at = 0; at < operands.size();
          at = operands.find_first_not_of(" \t,", operands.find(',', at))) {

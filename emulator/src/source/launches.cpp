@@ -3,6 +3,7 @@
 // to its parameters on the host; any other through a lambda that names it where its template arguments can be
 // deduced.
 #include <algorithm>
+#include <set>
 
 #include "isomer/emulator/error.hpp"
 #include "source/rewrite.hpp"
@@ -111,6 +112,32 @@ bool takes_pointer(const Source& s, std::string_view kernel, std::size_t number)
   return any;
 }
 
+/// Whether a kernel of that name may have a class as its parameter, by value.
+bool may_take_class(const Source& s, std::string_view kernel) {
+  static const std::set<std::string_view> kOthers = {"*",    "&",     "int",    "unsigned", "signed",   "float",
+                                                     "long", "short", "double", "char",     "bool",     "size_t"};
+  const auto& t = s.text.tokens;
+  for (const Function& f : s.outline.functions) {
+    if (!f.global || f.name != kernel) continue;
+    bool other = t[f.parameters + 1].is(")");
+    int depth = 0;
+    for (std::size_t k = f.parameters + 1, close = closing(t, f.parameters); k <= close; ++k) {
+      depth += t[k].is("<") || t[k].is("(") ? 1 : t[k].is(">") || (t[k].is(")") && k < close) ? -1 : 0;
+      other |= depth == 0 && kOthers.count(t[k].text) != 0;
+      if (k != close && (depth != 0 || !t[k].is(","))) continue;
+      if (!other) return true;
+      other = false;
+    }
+  }
+  return false;
+}
+
+/// By pointers to the arguments: the kernel whose parameters are just of their types, if there is one.
+std::string with_just_these(const std::string& kernel) {
+  return "[=](auto... isomer_p) -> decltype(static_cast<void (*)(typename ::isomer::emulator::Pointed<decltype(isomer_p)>"
+         "::type...)>(&" + kernel + ")) { return &" + kernel + "; }";
+}
+
 }  // namespace
 
 void rewrite_launches(Source& s) {
@@ -171,7 +198,8 @@ void rewrite_launches(Source& s) {
                            ? "::isomer::emulator::function_launcher(" + request + configuration + ")), " +
                                  (meant && begin + 1 == i ? address_of(s, *meant) : "&" + kernel) + ")"
                            : "::isomer::emulator::launcher(" + request + configuration +
-                                 ")), [=](auto&... isomer_a) { " + kernel + "(isomer_a...); })";
+                                 ")), [=](auto&... isomer_a) { " + kernel + "(isomer_a...); }" +
+                                 (may_take_class(s, kernel_name(t, begin, i)) ? ", " + with_just_these(kernel) + ")" : ")");
     const std::string kept_lines = s.lines(begin, i);
     s.edits.replace(t[begin].offset, t[end + 2].end() - t[begin].offset, kept_lines + call);
     // NULL, and 0 for a pointer, keep being one where the argument is handed on.

@@ -65,9 +65,10 @@ class Assembly {
       guard = fmt::format("if ({}as<bool>({})) ", negated ? "!" : "", operand(negated ? p.substr(1) : p));
       statement = trimmed(statement.substr(end));
     }
-    const auto end = statement.find_first_of(" \t\n{[");
+    const auto end = statement.find_first_of(" \t\n{[%");
     const std::string name = statement.substr(0, end);
-    failed_ = name;
+    failed_ = name.empty() ? statement : name;
+    if (name.empty()) throw Unknown{};
     const Words operands = end == std::string::npos ? Words{} : split(statement.substr(end), ',');
     if (name == ".reg") return declared(operands);
     if (name == "bra" || name == "bra.uni") return guard + jump(operands.at(0));
@@ -356,10 +357,11 @@ class Assembly {
                              operand(trimmed(operands[0].substr(bar + 1))));
   }
   std::string vote(const Words& parts, const Words& operands) const {
-    if (parts.size() < 4 || parts[1] != "sync" || operands.size() < 3) throw Unknown{};
+    // The assembler takes both orders: vote.sync.ballot and vote.ballot.sync.
+    if (parts.size() < 4 || (parts[1] != "sync" && parts[2] != "sync") || operands.size() < 3) throw Unknown{};
     static const std::map<std::string, const char*> calls = {
         {"ballot", "__ballot_sync"}, {"any", "__any_sync"}, {"all", "__all_sync"}};
-    const auto found = calls.find(parts[2]);
+    const auto found = calls.find(parts[parts[1] == "sync" ? 2 : 1]);
     if (found == calls.end()) throw Unknown{};
     return fmt::format("put({}, {}(as<u32>({}), as<bool>({})))", operand(operands[0]), found->second,
                        operand(operands[2]), operand(operands[1]));

@@ -97,7 +97,13 @@ void refuse_unwatched(const Source& s, std::size_t i) {
   throw Error(s.place(i) + ": the attribute " + name + " hides this code from the checker's watch");
 }
 
-void check_body(const Source& s, const Function& f,
+/// Whether `using namespace` names the last part of the scope.
+bool is_opened(const std::set<std::string_view>& opened, std::string_view scope) {
+  return std::any_of(opened.begin(), opened.end(),
+                     [scope](std::string_view name) { return ends_with(scope, name); });
+}
+
+void check_body(const Source& s, const Function& f, const std::set<std::string_view>& opened,
                 const std::map<std::string_view, const Function*>& host_only) {
   static const std::set<std::string_view> host_library = {
       "vector",        "string",     "cout",       "cerr",         "endl",        "map",
@@ -124,6 +130,9 @@ void check_body(const Source& s, const Function& f,
       local.insert(t[i].text);
     if (!called || !plain || i <= f.body || local.count(t[i].text)) continue;
     if (const auto it = host_only.find(t[i].text); it != host_only.end()) {
+      // Nor is min() or ::min() the min of a namespace that nobody has opened and that this code is not in.
+      const bool named = t[i - 1].is("::") && t[i - 2].kind == Token::name;
+      if (!named && !begins_with(f.scope, it->second->scope) && !is_opened(opened, it->second->scope)) continue;
       // cg::reduce is not the reduce of this source.
       if (t[i - 1].is("::") && t[i - 2].kind == Token::name && !ends_with(it->second->scope, t[i - 2].text))
         continue;
@@ -176,9 +185,13 @@ void refuse_what_cannot_run(Source& s) {
   for (auto it = host_only.begin(); it != host_only.end();)
     it = in_c_library(s, it->first) ? host_only.erase(it) : std::next(it);
   for (std::string_view name : device_too) host_only.erase(name);
+  std::set<std::string_view> opened;
+  for (std::size_t i = 2; i < t.size(); ++i)
+    if (t[i].kind == Token::name && t[i - 1].is("namespace") && t[i - 2].is("using"))
+      for (opened.insert(t[i].text); i + 2 < t.size() && t[i + 1].is("::"); i += 2) opened.insert(t[i + 2].text);
   for (const Function& f : s.outline.functions) {
     // __host__ __device__ code may hold a host branch behind a macro; it is judged where it runs.
-    if (f.definition && (f.global || (f.device && !f.host))) check_body(s, f, host_only);
+    if (f.definition && (f.global || (f.device && !f.host))) check_body(s, f, opened, host_only);
   }
 }
 

@@ -161,11 +161,18 @@ bool shares_memory_with_host(const Source& s, std::string_view preprocessed) {
                      [](const Token& each) { return each.kind == Token::name && names.count(each.text); });
 }
 
+/// A backslash with blanks or a comment behind it, by which nvcc's front end takes the next line to this one.
+void remove_backslash(Source& s, std::size_t i) {
+  const std::size_t end = s.original.find_first_not_of(" \t\r", s.text.tokens[i].end());
+  if (end == std::string_view::npos || s.original[end] == '\n') s.edits.remove(s.text.tokens[i]);
+}
+
 void rewrite_specifiers(Source& s, bool watch_host) {
   const auto& t = s.text.tokens;
   for (std::size_t i = 0; i < t.size(); ++i) {
     const Token& token = t[i];
     if (token.is("#")) remove_pragma(s, i);
+    if (token.is("\\")) remove_backslash(s, i);
     if (token.kind != Token::name || token.text.size() < 8 || token.text.substr(0, 2) != "__") continue;
     if (token.is("__global__") || token.is("__device__") || token.is("__host__") ||
         token.is("__constant__") || token.is("__managed__") || token.is("__grid_constant__")) {

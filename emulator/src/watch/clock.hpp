@@ -11,10 +11,13 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "memory/thread_sanitizer.hpp"
 
 namespace isomer::emulator::watch {
 
@@ -34,10 +37,19 @@ using Knowledge = std::shared_ptr<const std::vector<Known>>;
 /// Whom a fence or an atomic reaches. The host and other devices are not here: system is device.
 enum class Scope : std::uint8_t { block, device };
 
-struct ThreadClock {
+/// What every access touches lies first, in one line of the cache. The rest is as new in most threads of most kernels,
+/// which `dealt` tells: whoever writes to it calls deals() before.
+struct alignas(64) ThreadClock {
   std::uint32_t segment = 0;  ///< 0: none yet since the last step
   std::uint32_t epoch = 0;    ///< the block's epoch that `tick` and `seen` belong to
   std::uint32_t tick = 1;
+  bool dealt = false;
+  bool just_fenced = false;                           ///< nothing was accessed since
+  bool guesses = false;                               ///< it has read what blocks left out would have written
+  const void *looked_at = nullptr, *looked = nullptr;  ///< the last plain read
+  const void* polled = nullptr;                        ///< the last word read so, with no write since
+  std::vector<const void*> calls;                      ///< return addresses, outermost first
+
   std::shared_ptr<const Ticks> seen;
   std::shared_ptr<const Ticks> converged;  ///< by lane of its warp: what it has read, and comes behind
   std::shared_ptr<const Ticks> proxied;    ///< what a proxy fence stands behind, across epochs
@@ -45,30 +57,39 @@ struct ThreadClock {
   Knowledge picked;                       ///< read with a word, and to be had from the next fence on
   Knowledge picked_value;                 ///< that part of it that did not come with a lock
   Knowledge fenced_device, fenced_block;  ///< what the last fences noted, for whom they reach
-  bool just_fenced = false;               ///< nothing was accessed since
   Scope scope = Scope::device;            ///< of the atomics that follow
-  const void *polled_at = nullptr, *polled = nullptr;  ///< the last word read so, with no write since
-  const void *word_at = nullptr, *word = nullptr;      ///< where the last word read so was first read
-  const void *looked_at = nullptr, *looked = nullptr;  ///< the last plain read
-  std::vector<const void*> calls;                      ///< return addresses, outermost first
+  bool has_changed = false;               ///< a word, by an atomic, since it last let others run
+  const void* polled_at = nullptr;        ///< where `polled` was read
+  const void *word_at = nullptr, *word = nullptr;  ///< where the last word read so was first read
   std::uint32_t spins = 0;
-  bool has_changed = false;  ///< a word, by an atomic, since it last let others run
-  std::uint32_t idle = 0;    ///< how often it let others run and had not
-  std::uint32_t stays = 0;   ///< how often it went on, since no other thread of its block could run
-  bool guesses = false;  ///< it has read what blocks left out would have written
+  std::uint32_t idle = 0;   ///< how often it let others run and had not
+  std::uint32_t stays = 0;  ///< how often it went on, since no other thread of its block could run
+
+  void deals() { dealt = true; }
   /// As new, except that the lists keep their memory: this happens for every thread of every block.
   void reset() {
-    segment = epoch = spins = idle = stays = 0;
-    has_changed = false;
+    segment = epoch = 0;
     tick = 1;
+    just_fenced = guesses = false;
+    polled = looked_at = looked = nullptr;
+    calls.clear();
+    if (dealt || kThreadSanitizer) reset_dealings();
+  }
+
+ private:
+  void reset_dealings() {
+    // In the build that the second tier watches, a writer that did not say so ends the process.
+    if (!dealt && (seen || converged || proxied || known || picked || picked_value || fenced_device || fenced_block ||
+                   scope != Scope::device || has_changed || polled_at || word_at || word || spins || idle || stays))
+      std::abort();
     for (auto* ticks : {&seen, &converged, &proxied})
       if (*ticks) ticks->reset();
     for (Knowledge* k : {&known, &picked, &picked_value, &fenced_device, &fenced_block})
       if (*k) k->reset();
-    just_fenced = guesses = false;
     scope = Scope::device;
-    polled_at = polled = word_at = word = looked_at = looked = nullptr;
-    calls.clear();
+    dealt = has_changed = false;
+    polled_at = word_at = word = nullptr;
+    spins = idle = stays = 0;
   }
 };
 

@@ -132,7 +132,10 @@ unsigned how(unsigned kind, int order) {
 namespace {
 [[gnu::always_inline]] inline void changes(bool word) {
   if (word)
-    if (isomer::emulator::Thread* const thread = current_thread()) thread->clock.has_changed = true;
+    if (isomer::emulator::Thread* const thread = current_thread()) {
+      thread->clock.deals();
+      thread->clock.has_changed = true;
+    }
 }
 }  // namespace
 

@@ -25,9 +25,10 @@ PublishedWords published;
 void refresh(Block& block, ThreadClock& clock) {
   if (clock.epoch == block.epoch()) return;
   clock.epoch = block.epoch();
+  clock.segment = 0;
+  if (!clock.dealt) return;
   clock.seen.reset();
   clock.converged.reset();
-  clock.segment = 0;
 }
 
 void step(ThreadClock& clock) {
@@ -191,6 +192,7 @@ void block_barrier(Block& block) {
   for (std::uint32_t i = 0; i < block.size(); ++i) {
     Thread& t = block.thread(i);
     all.ticks[i] = t.clock.tick++;
+    if (!t.clock.dealt) continue;
     if (t.clock.proxied) {
       all.proxied = both(all.proxied, t.clock.proxied);
       t.clock.proxied.reset();
@@ -221,6 +223,7 @@ void join(Block& block, const std::vector<Thread*>& members) {
   }
   for (Thread* t : members) (*seen)[t->linear] = std::max((*seen)[t->linear], t->clock.tick);
   for (Thread* t : members) {
+    t->clock.deals();
     t->clock.seen = seen;
     t->clock.known = known;
     t->clock.proxied = proxied;
@@ -241,6 +244,7 @@ void converge(Block& block, const std::vector<Thread*>& members) {
   }
   for (Thread* t : members) (*met)[t->linear % lanes] = t->clock.tick;
   for (Thread* t : members) {
+    t->clock.deals();
     t->clock.converged = met;
     step(t->clock);
   }
@@ -257,6 +261,7 @@ bool read_before(std::uint32_t earlier, Block& block, Thread& thread) {
 void fence(Block& block, Thread& thread, Scope scope) {
   ThreadClock& c = thread.clock;
   refresh(block, c);
+  c.deals();
   acquire_picked(block, c, scope);
   c.fenced_block = all_of(block, thread);
   if (scope == Scope::device) c.fenced_device = c.fenced_block;
@@ -289,6 +294,7 @@ void pick_up(Block& block, Thread& thread, const void* address, bool own, Scope 
   const auto found = words.find(address);
   if (found == words.end()) return;
   ThreadClock& c = thread.clock;
+  c.deals();
   const auto take = [&](const Knowledge& news) {
     merge(c.picked, news);
     if (!lock) merge(c.picked_value, news);
@@ -342,6 +348,7 @@ void learn(const Carried& carried, Block& block, Thread& thread) {
   auto& last = carried.last;
   if (last.epoch != block.epoch() || last.seen != c.seen || last.proxied != c.proxied)
     last = {block.epoch(), c.seen, c.proxied, both(c.seen, news), both(c.proxied, carried.proxied)};
+  c.deals();
   c.seen = last.seen_then;
   c.proxied = last.proxied_then;
   merge(c.known, carried.known);
@@ -365,6 +372,7 @@ void proxy_fence(Block& block, Thread& thread) {
   if (thread.clock.seen) fold(*all, *thread.clock.seen);
   if (thread.clock.proxied) fold(*all, *thread.clock.proxied);
   (*all)[thread.linear] = thread.clock.tick;
+  thread.clock.deals();
   thread.clock.proxied = std::move(all);
   step(thread.clock);
 }

@@ -5,6 +5,7 @@
 
 #include "execution/block.hpp"
 #include "execution/worker.hpp"
+#include "memory/thread_sanitizer.hpp"
 #include "watch/claims.hpp"
 #include "watch/host_order.hpp"
 #include "watch/order.hpp"
@@ -221,6 +222,7 @@ template <unsigned Bytes, bool Writes>
   const auto* const at = static_cast<const std::byte*>(address);
   if (Thread* const thread = current_thread()) {
     if (!quickly_in_own<Bytes, Writes>(*thread, at, site)) elsewhere<Bytes, Writes>(*thread, at, site);
+    tell_sanitizer(at, Bytes, Writes);
   } else if (host_order::any_under_way.load(std::memory_order_relaxed)) {
     host_order::touched(address, Bytes, Writes ? write : read, site);
   }

@@ -57,6 +57,7 @@ template <unsigned Bytes>
   for (std::size_t i = 0; i < kCells<Bytes>; ++i) cells[i] = {{mine, known.number | kAtomic}, {0, 0}, {0, 0}};
   initialised<Bytes, true>(written);
   if (buffer && !block.is_beside()) buffer->touched = true;
+  clock.deals();
   ++clock.spins;
   clock.polled = address;
   clock.polled_at = site;

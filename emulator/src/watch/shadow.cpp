@@ -13,6 +13,7 @@
 #include "hopper/units.hpp"
 #include "memory/module_images.hpp"
 #include "memory/reserve.hpp"
+#include "memory/thread_sanitizer.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/settings.hpp"
 #include "watch/claims.hpp"
@@ -224,6 +225,7 @@ void check_races(Block& block, Thread& thread, const Buffer& buffer, const void*
 void note_polling(Block& block, watch::ThreadClock& clock, const void* address, unsigned how, const void* site) {
   if ((how & (atomic | volatile_word)) && (how & read)) {
     if (clock.polled == address && clock.polled_at == site) waits_at(block, site);
+    clock.deals();
     clock.polled = address;
     clock.polled_at = site;
     if (clock.word != address) {
@@ -288,7 +290,10 @@ void tell_unwritten(Thread& thread, Buffer& buffer, const std::byte* at, std::si
     launch.fail(error::launch_timeout);
     block.abandon();
   }
-  if ((how & (atomic | volatile_word)) && ++thread.clock.spins % 64 == 0) block.yield(site);
+  if (how & (atomic | volatile_word)) {
+    thread.clock.deals();
+    if (++thread.clock.spins % 64 == 0) block.yield(site);
+  }
   Memory& memory = Memory::instance();
   Buffer* buffer = memory.page_owner(at);
   if (!buffer) buffer = variable_at(at);
@@ -390,6 +395,8 @@ void access(const void* address, std::size_t bytes, unsigned how, const void* si
     return;
   }
   judge(*thread, address, bytes, how, site);
+  // Atomics are the emulator's own code.
+  if (!(how & atomic)) tell_sanitizer(address, bytes, (how & write) != 0);
 }
 
 void misaligned(const void* address, std::size_t alignment, const void* site) {

@@ -7,12 +7,17 @@
 #include "complex.h"
 
 #define CUBLAS_API_H_  // as headers of others ask whether cuBLAS is there
+#define CUBLAS_VER_MAJOR 12
+#define CUBLAS_VER_MINOR 0
+#define CUBLAS_VER_PATCH 0
+#define CUBLAS_VERSION (CUBLAS_VER_MAJOR * 10000 + CUBLAS_VER_MINOR * 100 + CUBLAS_VER_PATCH)
 
 #include "blas_types.inc"
 typedef struct isomer_emulator_blas {
   cudaStream_t stream = nullptr;
   cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
   cublasMath_t math = CUBLAS_DEFAULT_MATH;
+  cublasAtomicsMode_t atomics = CUBLAS_ATOMICS_NOT_ALLOWED;  ///< sums have one order in any case
 } * cublasHandle_t;
 
 static inline cublasStatus_t cublasCreate(cublasHandle_t* handle) {
@@ -43,6 +48,14 @@ static inline cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath
   handle->math = math;
   return CUBLAS_STATUS_SUCCESS;
 }
+static inline cublasStatus_t cublasSetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t mode) {
+  handle->atomics = mode;
+  return CUBLAS_STATUS_SUCCESS;
+}
+static inline cublasStatus_t cublasGetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t* mode) {
+  *mode = handle->atomics;
+  return CUBLAS_STATUS_SUCCESS;
+}
 static inline cublasStatus_t cublasSetEmulationStrategy(cublasHandle_t, cudaEmulationStrategy_t) {
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -57,7 +70,7 @@ static inline cublasStatus_t cublasSetWorkspace(cublasHandle_t, void*, std::size
   return CUBLAS_STATUS_SUCCESS;
 }
 static inline cublasStatus_t cublasGetVersion(cublasHandle_t, int* version) {
-  *version = 120000;
+  *version = CUBLAS_VERSION;
   return CUBLAS_STATUS_SUCCESS;
 }
 static inline std::size_t cublasGetCudartVersion() { return 12000; }
@@ -169,14 +182,30 @@ template <class P>
 bool bring(MatrixOf<Counted<P>>& m, cublasOperation_t op, const P* at, long stride, long rows, long columns) {
   return bring(m, {op, at, kTypeOf<P>, stride}, rows, columns);
 }
-/// A vector, as one row.
+/// A vector, as one row. With an increment below zero its first number is the one that lies last, and with zero there is
+/// one number for all.
 template <class P>
 bool bring(MatrixOf<Counted<P>>& m, const P* at, long count, long increment) {
-  return m.bring(kTypeOf<P>, at, 1, count, increment);
+  if (increment > 0) return m.bring(kTypeOf<P>, at, 1, count, increment);
+  if (!m.bring(kTypeOf<P>, at, 1, increment == 0 ? std::min(count, 1l) : count, increment == 0 ? 1 : -increment)) return false;
+  if (increment == 0 && count > 0) {
+    m.values.resize(static_cast<std::size_t>(count), m.values[0]);
+    m.columns = count;
+  } else {
+    std::reverse(m.values.begin(), m.values.end());
+  }
+  return true;
 }
 template <class P>
 cublasStatus_t take(const MatrixOf<Counted<P>>& m, P* at, long stride) {
-  return done(m.take(kTypeOf<P>, at, stride));
+  if (stride > 0 || m.rows != 1 || m.values.empty()) return done(m.take(kTypeOf<P>, at, stride));
+  MatrixOf<Counted<P>> as_it_lies = m;
+  std::reverse(as_it_lies.values.begin(), as_it_lies.values.end());
+  if (stride == 0) {
+    as_it_lies.values.resize(1);
+    as_it_lies.columns = 1;
+  }
+  return done(as_it_lies.take(kTypeOf<P>, at, stride == 0 ? 1 : -stride));
 }
 /// Programs of before CUDA 11 name the type of the sums in place of the way they are made.
 struct Compute {

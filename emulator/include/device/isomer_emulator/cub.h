@@ -11,5 +11,6 @@
 #include "cub_load.h"
 #include "cub_segments.h"
 #include "cub_sort.h"
+#include "cuda_atomic.h"
 #include "fp8.h"
 #include "half.h"

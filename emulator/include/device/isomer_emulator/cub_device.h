@@ -176,14 +176,36 @@ struct DeviceReduce {
 };
 
 struct DeviceScan {
-  template <class In, class Out>
+  // In place: one iterator to read and to write. A count is told from an iterator by its type.
+  template <class It, class N, class = ::std::enable_if_t<::std::is_integral_v<N>>>
+  static Status ExclusiveSum(void* storage, std::size_t& bytes, It data, N count, Stream = nullptr) {
+    return ExclusiveSum(storage, bytes, data, data, static_cast<std::size_t>(count));
+  }
+  template <class It, class N, class = ::std::enable_if_t<::std::is_integral_v<N>>>
+  static Status InclusiveSum(void* storage, std::size_t& bytes, It data, N count, Stream = nullptr) {
+    return InclusiveSum(storage, bytes, data, data, static_cast<std::size_t>(count));
+  }
+  template <class It, class Op, class T, class N, class = ::std::enable_if_t<::std::is_integral_v<N> && ::std::is_class_v<Op>>>
+  static Status ExclusiveScan(void* storage, std::size_t& bytes, It data, Op op, T first, N count, Stream = nullptr) {
+    return ExclusiveScan(storage, bytes, data, data, op, first, static_cast<std::size_t>(count));
+  }
+  template <class It, class Op, class N, class = ::std::enable_if_t<::std::is_integral_v<N> && ::std::is_class_v<Op>>>
+  static Status InclusiveScan(void* storage, std::size_t& bytes, It data, Op op, N count, Stream = nullptr) {
+    return InclusiveScan(storage, bytes, data, data, op, static_cast<std::size_t>(count));
+  }
+  template <class In, class Out, class Op, class T>
+  static Status InclusiveScanInit(void* storage, std::size_t& bytes, In in, Out out, Op op, T first, std::size_t count,
+                                  Stream = nullptr) {
+    return detail::scan(storage, bytes, in, out, op, first, count, true);
+  }
+  template <class In, class Out, class = ::std::enable_if_t<!::std::is_integral_v<Out>>>
   static Status ExclusiveSum(void* storage, std::size_t& bytes, In in, Out out, std::size_t count,
                              Stream = nullptr) {
     using T = detail::ValueOf<In>;
     return detail::scan(
         storage, bytes, in, out, [](const T& a, const T& b) -> T { return a + b; }, T{}, count, false);
   }
-  template <class In, class Out>
+  template <class In, class Out, class = ::std::enable_if_t<!::std::is_integral_v<Out>>>
   static Status InclusiveSum(void* storage, std::size_t& bytes, In in, Out out, std::size_t count,
                              Stream = nullptr) {
     using T = detail::ValueOf<In>;

@@ -14,6 +14,10 @@
 #include "complex.h"
 
 #define _CUFFT_H_  // as headers of others ask whether cuFFT is there
+#define CUFFT_VER_MAJOR 11
+#define CUFFT_VER_MINOR 0
+#define CUFFT_VER_PATCH 0
+#define CUFFT_VERSION (CUFFT_VER_MAJOR * 1000 + CUFFT_VER_MINOR * 100 + CUFFT_VER_PATCH)
 
 #include "../library_types.h"
 #include "fft_types.inc"

@@ -103,17 +103,6 @@ bool captured_launch(const LaunchRequest& request, const P& package) {
   }
 }
 
-template <class Call>
-struct Launcher {
-  LaunchRequest request;
-  Call call;
-  template <class... A>
-  void operator()(A&&... a) {
-    Package<Call, std::decay_t<A>...> package{call, {{std::decay_t<A>(std::forward<A>(a))}...}};
-    if (!captured_launch(request, package)) launch_package(request, package);
-  }
-};
-
 /// A class that copies or destroys itself by functions of its own reaches a kernel as its bytes: no thread copies it,
 /// and none destroys it.
 template <class T>
@@ -159,6 +148,32 @@ struct FunctionLauncher {
   }
 };
 
+template <class P>
+struct Pointed;
+template <class T>
+struct Pointed<T*> {
+  using type = T;
+};
+struct NoKernel {};
+
+/// Of a template: what its parameters are its call tells. Only where one of them has to be sent as its bytes is the kernel
+/// asked for.
+template <class Call, class Kernel>
+struct Launcher {
+  LaunchRequest request;
+  Call call;
+  Kernel kernel;
+  template <class... A>
+  void operator()(A&&... a) {
+    if constexpr ((kSentAsBytes<std::decay_t<A>> || ...) && std::is_invocable_v<Kernel, std::decay_t<A>*...>) {
+      FunctionLauncher<std::decay_t<A>...>{request, kernel(static_cast<std::decay_t<A>*>(nullptr)...)}(std::forward<A>(a)...);
+    } else {
+      Package<Call, std::decay_t<A>...> package{call, {{std::decay_t<A>(std::forward<A>(a))}...}};
+      if (!captured_launch(request, package)) launch_package(request, package);
+    }
+  }
+};
+
 inline LaunchRequest request_of(const char* kernel, const char* file, unsigned line, const Configuration& c,
                                 int cooperative = 0) {
   LaunchRequest r{};
@@ -173,9 +188,9 @@ inline LaunchRequest request_of(const char* kernel, const char* file, unsigned l
   return r;
 }
 
-template <class Call>
-Launcher<Call> launcher(LaunchRequest request, Call call) {
-  return {request, call};
+template <class Call, class Kernel = NoKernel>
+Launcher<Call, Kernel> launcher(LaunchRequest request, Call call, Kernel kernel = {}) {
+  return {request, call, kernel};
 }
 
 template <class... P>

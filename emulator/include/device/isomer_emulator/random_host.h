@@ -8,6 +8,10 @@
 #include "random.h"
 
 #define CURAND_H_  // as headers of others ask whether cuRAND is there
+#define CURAND_VER_MAJOR 10
+#define CURAND_VER_MINOR 3
+#define CURAND_VER_PATCH 0
+#define CURAND_VERSION (CURAND_VER_MAJOR * 1000 + CURAND_VER_MINOR * 100 + CURAND_VER_PATCH)
 
 #include "random_types.inc"
 typedef curandStatus_t curandStatus;

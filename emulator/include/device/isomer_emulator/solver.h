@@ -4,6 +4,10 @@
 #include "solver_core.h"
 
 #define CUSOLVER_COMMON_H_  // as headers of others ask whether cuSOLVER is there
+#define CUSOLVER_VER_MAJOR 11
+#define CUSOLVER_VER_MINOR 4
+#define CUSOLVER_VER_PATCH 0
+#define CUSOLVER_VERSION (CUSOLVER_VER_MAJOR * 1000 + CUSOLVER_VER_MINOR * 100 + CUSOLVER_VER_PATCH)
 
 enum cusolverStatus_t {
   CUSOLVER_STATUS_SUCCESS = 0,

@@ -8,6 +8,10 @@
 #include "blas.h"
 
 #define CUSPARSEAPI  // as headers of others ask whether cuSPARSE is there
+#define CUSPARSE_VER_MAJOR 12
+#define CUSPARSE_VER_MINOR 0
+#define CUSPARSE_VER_PATCH 0
+#define CUSPARSE_VERSION (CUSPARSE_VER_MAJOR * 1000 + CUSPARSE_VER_MINOR * 100 + CUSPARSE_VER_PATCH)
 
 enum cusparseStatus_t {
   CUSPARSE_STATUS_SUCCESS = 0,
