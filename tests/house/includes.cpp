@@ -109,9 +109,19 @@ const Room* room_of(const std::string& path) {
   return nullptr;
 }
 
+/// The lab is built without the emulator, too, and then without these folders.
+bool needs_the_emulator(const std::string& path) {
+  static const std::vector<std::string> folders = {"lab/candidate/emulated/", "lab/candidate/device/",
+                                                   "lab/judge/emulated/",     "lab/findings/mend/",
+                                                   "lab/batch/running/",      "emulator/include/"};
+  return std::any_of(folders.begin(), folders.end(),
+                     [&](const std::string& folder) { return path.starts_with(folder); });
+}
+
 bool may_include(const std::string& from, const std::string& to) {
   const Room* room = room_of(from);
   if (room == nullptr) return false;
+  if (from.starts_with("lab/") && needs_the_emulator(to) && !needs_the_emulator(from)) return false;
   // The lists of all ops name every op; everybody else only the own one.
   const std::string op = op_of(from).empty() ? op_of(to) : op_of(from);
   if (fits(to, room->folder, op) && room_of(to) == room) return true;

@@ -68,6 +68,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Planted{"emulator/vendor/vendor.cpp", "lab/check/check.hpp", false},
                     Planted{"emulator/src/runtime/launch.cpp", "src/ops/sin/sin.hpp", false},
                     Planted{"lab/check/check.cpp", "src/oracle/case.hpp", true},
+                    Planted{"lab/ask/steps.cpp", "lab/candidate/emulated/launch_line.hpp", false},
+                    Planted{"lab/ask/steps.cpp", "lab/text/source_text.hpp", true},
                     Planted{"lab/check/check.cpp", "cli/verb.hpp", false},
                     Planted{"lab/report/trace_report.cpp", "lab/diff/launch_groups.hpp", true},
                     Planted{"lab/capture/joiner.hpp", "lab/names/kernel_name.hpp", false},

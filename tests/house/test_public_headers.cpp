@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kCxx = ISOMER_CXX " -std=c++20 -x c++", kCxx17 = ISOMER_CXX " -std=c++17 -x c++", kC = ISOMER_CC " -std=c99 -x c";
+const std::string kCxx = ISOMER_CXX " -std=c++20 -x c++", kCxx17 = ISOMER_CXX " -std=c++17 -x c++",
+                  kC = ISOMER_CC " -std=c99 -x c";
 
 /// What the compiler says to a program; empty where it is silent.
 std::string warnings(const std::string& compiler, const std::string& program) {

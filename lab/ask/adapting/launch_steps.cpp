@@ -1,7 +1,7 @@
 #include "lab/ask/adapting/launch_steps.hpp"
 
-#include "lab/candidate/emulated/launch_line.hpp"
 #include "lab/text/pattern.hpp"
+#include "lab/text/source_text.hpp"
 
 #include <algorithm>
 #include <array>

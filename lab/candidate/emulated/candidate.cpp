@@ -10,6 +10,7 @@
 #include "lab/candidate/emulated/torch.hpp"
 #include "lab/candidate/folder.hpp"
 #include "lab/text/pattern.hpp"
+#include "lab/text/source_text.hpp"
 
 #include <isomer/emulator/session.hpp>
 #include <isomer/error.hpp>

@@ -4,6 +4,7 @@
 
 #include "lab/candidate/emulated/launch_line.hpp"
 #include "lab/text/pattern.hpp"
+#include "lab/text/source_text.hpp"
 
 #include <algorithm>
 #include <cctype>

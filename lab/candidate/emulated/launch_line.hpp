@@ -22,17 +22,11 @@ std::optional<emulator::Geometry> geometry_of_launch_line(const Entry& kernel, c
 /// Of a name: an integer argument, or x.size(0), x.shape[0], x.numel() of a tensor.
 Resolve arguments_by_name(const Entry& kernel, const std::vector<Value>& arguments);
 
-/// The text from this line to the brace that closes what it opens.
-std::string body_at(const std::string& source, int line);
-
 /// Which host functions launch kernels, by themselves or through others, and which are called by others, by
 /// their names in the source.
 struct Launching {
   std::set<std::string> functions, called;
 };
 Launching launching_functions(const std::vector<Entry>& entries);
-
-/// The text without its comments, line ends kept.
-std::string without_comments(const std::string& source);
 
 }  // namespace isomer::lab
