@@ -75,6 +75,7 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
   Way best;
   double worked = 0;
   bool lacks_barrier = false;  // the best way is of the usual sizes, and lacks one
+  Way caused;                  // in which one known fault is all that is wrong
   // What numbers may be that no name explains is tried behind the sizes: the likeliest of each is tried with
   // all of these first.
   for (const bool likeliest : {true, false}) {
@@ -87,7 +88,9 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
         continue;
       Outcome usual;
       bool keeps = false;  // what is asked of usual sizes: its memory, and all results are written
-      for (const Tried& tried : tried_ways(named_of(candidate, entry), port, guess.form)) {
+      std::vector<Tried> ways = tried_ways(named_of(candidate, entry), port, guess.form);
+      if (!called.trial.ok() || strays(called.trial)) add_ratios(ways);
+      for (const Tried& tried : ways) {
         const bool whole_tiles = asks_whole_tiles(*tried.simpler);
         if (whole_tiles && keeps) continue;  // nothing says that it takes no others
         Guess of_way = guess;
@@ -124,6 +127,11 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
               if (!confuses_sizes(candidate, way, settings, worked)) return way;
               continue;
             }
+            if (caused.simpler == nullptr && guess.unsure.empty() && !races_within_blocks(way.trial) &&
+                is_right_but_for_one_fault(way.simpler->port, *way.given, way.trial)) {
+              caused = way;
+              caused.caused = true;
+            }
             if (usual_sizes && !lacks_barrier && way.trial.ok() && !strays(way.trial) &&
                 !leaves_out(*way.given, way.trial) && races_within_blocks(way.trial)) {
               lacks_barrier = true;
@@ -138,7 +146,7 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
       }
     }
   }
-  return best;
+  return caused.simpler != nullptr ? caused : best;
 }
 
 /// The axes of tensors that lie in another order than the op's: "q [B, Hq, Sq, D], k [B, Hkv, Sk, D]".
@@ -195,7 +203,10 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
     std::size_t sizes = 1;
     for (const oracle::Original::Sayable& each : port.original->sayable)
       sizes *= common_sizes(named_of(candidate, entry), each).size() + 1;
-    for (Form& form : with_tiles(guess)) tried.push_back({&port, std::move(form), ways, ways.size() / sizes});
+    std::vector<std::shared_ptr<Simpler>> with_ratios = ways;
+    if (!called.trial.ok() || strays(called.trial)) add_ratios(with_ratios);
+    for (Form& form : with_tiles(guess))
+      tried.push_back({&port, std::move(form), with_ratios, ways.size() / sizes});
   }
   std::vector<Dtypes> dtypes = {called.dtypes};
   for (const auto& usual : called.port->original->usual) {
@@ -208,6 +219,7 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
   // head taken for another one is right where each has a head of keys of its own.
   Way half;
   const Port* of_half = nullptr;
+  Way caused;  // in the layout of which one known fault is all that is wrong
   for (const Dtypes& of : dtypes) {
     bool takes = true;
     // All of it, keeps to its memory, and has to do with the op's answer: its sizes are not what is wrong.
@@ -242,6 +254,10 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
           }
           if (half.simpler == nullptr && is_half_right(*way.given, way.trial))
             half = way, of_half = each.port;
+          if (caused.simpler == nullptr && is_right_but_for_one_fault(way.simpler->port, *way.given, way.trial)) {
+            caused = way;
+            caused.caused = true;
+          }
           way.elsewhere = i > 0 && i < each.of_any_size && right_elsewhere(candidate, way, settings, worked);
           if (way.elsewhere) return way;
           // What is right nowhere is not to be asked for sizes with which it strays.
@@ -255,7 +271,7 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
       if (!more) break;
     }
   }
-  return best;
+  return caused.simpler != nullptr ? caused : best;
 }
 
 }  // namespace
@@ -297,8 +313,9 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   const bool of_tiles = !tensors && is_unsure_of_tiles_alone(guess) && best.trial.ok() &&
                         !strays(best.trial) && is_right_as_far_as_written(*best.given, best.trial);
   const double before = likelihood(*called.given, called.trial);
-  if (!best.trial.ok() || (!keeps && (of_tiles ? best.score < before : best.score <= before)) ||
-      (!less && !best.elsewhere && !of_tiles && !is_right(*best.given, best.trial)))
+  if (!best.trial.ok() ||
+      (!keeps && !best.caused && (of_tiles ? best.score < before : best.score <= before)) ||
+      (!less && !best.elsewhere && !of_tiles && !best.caused && !is_right(*best.given, best.trial)))
     return;
   // What a number is that no name explains is still a guess where nothing is right, or is with another's
   // memory.
@@ -307,7 +324,8 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
     return;
   called.notes.push_back(fmt::format("it is asked for no more than its {} say, as in '{}'",
                                      tensors ? "tensors" : "parameters", best.given->line));
-  const bool right_so = is_right(*best.given, best.trial);
+  const bool right_so = best.caused || is_right(*best.given, best.trial);
+  const char* const right_words = best.caused ? "is right but for what is told besides" : "is right";
   const bool turned = lies_otherwise(best.simpler->port) && !lies_otherwise(*called.port);
   // Of the first way of such a port nothing has been said yet.
   if (best.limit.text.empty() && right_so && turned) best.limit = outcome(*called.given, called.trial);
@@ -324,11 +342,11 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
       for (const auto& [field, value] : best.simpler->chosen)
         sizes += fmt::format(" and {} = {}", field, value);
       finding.evidence =
-          fmt::format("{}; with {}{} it is right", best.limit.text, layouts(best.simpler->port), sizes);
+          fmt::format("{}; with {}{} it {}", best.limit.text, layouts(best.simpler->port), sizes, right_words);
     } else {
       finding.code = Code::shape_refused;
       finding.evidence =
-          fmt::format("{}; '{}' {}", best.limit.text, best.given->line, right_so ? "is right" : "is taken");
+          fmt::format("{}; '{}' {}", best.limit.text, best.given->line, right_so ? right_words : "is taken");
       finding.strays = best.limit.strays;
     }
     finding.location = entry.place;

@@ -22,6 +22,7 @@ struct Way {
   Trial trial;
   double score = -3;
   bool elsewhere = false;  ///< right in another of its problems than this one
+  bool caused = false;     ///< right but for one fault that is known
   Outcome limit = {};      ///< of the same call of usual sizes; empty where it is one
 };
 

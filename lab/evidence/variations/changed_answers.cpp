@@ -16,6 +16,8 @@ constexpr std::string_view kFactor = "factor=", kTransposed = "transposed=";
 /// Ratios this near to one factor have it; other faults beside it may touch a tenth of the elements.
 constexpr double kNear = 0x1p-5, kShare = 0.9;
 constexpr std::size_t kFewestRatios = 50;
+/// Of an exact f32, where the factor is one: two roundings, and what is left off its decimals.
+constexpr double kNearInF32 = 4e-6;
 
 std::vector<double> ratios_of(const std::vector<Evidence>& evidence, std::size_t output) {
   std::vector<double> ratios;
@@ -67,6 +69,12 @@ std::string factor_of(const std::vector<Evidence>& evidence, std::size_t output)
   if (static_cast<double>(near) < kShare * static_cast<double>(ratios.size())) return {};
   // A power of two, as of exponents that are off, or what people write in decimals.
   const double power = std::exp2(std::round(std::log2(size)));
+  const oracle::ExpectedTensor& first = evidence.front().given->plain.tensors[output];
+  const bool exact = first.dtype == DType::f32 && !first.bound.empty() && first.bound.front() == 0;
+  if (exact && std::all_of(ratios.begin(), ratios.end(), [&](double each) {
+        return std::fabs(each / ratio - 1) < kNearInF32 / 2;
+      }))
+    return (ratio < 0 ? "-" : "") + simplest_between(size * (1 - kNearInF32 / 4), size * (1 + kNearInF32 / 4));
   return (ratio < 0 ? "-" : "") + (std::fabs(power / size - 1) < 1e-3
                                        ? fmt::format("{:.9g}", power)
                                        : simplest_between(size * 0.999, size * 1.001));
@@ -122,6 +130,8 @@ void apply_changes(const oracle::Variations& variations, oracle::Expected& expec
       if (!tensor.written[i]) continue;
       tensor.value[i] *= factor;
       tensor.bound[i] *= std::fabs(factor);
+      if (tensor.dtype == DType::f32 && std::isfinite(tensor.value[i]))
+        tensor.bound[i] = std::max(tensor.bound[i], kNearInF32 * std::fabs(tensor.value[i]));
     }
   }
 }

@@ -162,13 +162,15 @@ class Row {
     }
     empty_ = !any && sink == -kInfinity;
     if (empty_) return;
-    const bool raw = vary_.has("max=none"), from_zero = vary_.has("max=from-zero");
+    const bool raw = vary_.has("max=none"), from_zero = vary_.has("max=from-zero"),
+               of_two = vary_.has("weights=base-2");
     if (from_zero) m = std::max(m, 0.0);
     // Without the subtraction f32 overflows above 88, which is the fault.
     const auto weight = [&](double s) {
       if (from_zero)
         return static_cast<double>(std::exp(static_cast<float>(s - m)));  // f32 underflows below −104
-      return raw ? static_cast<double>(std::exp(static_cast<float>(s))) : std::exp(s - m);
+      if (raw) return static_cast<double>(std::exp(static_cast<float>(s)));
+      return of_two ? std::exp2(s - m) : std::exp(s - m);
     };
     const double sink_weight = std::isfinite(sink) ? weight(sink) : 0;
     denominator_ = sink_weight * (vary_.has("sink=counted-twice") ? 2 : 1);

@@ -42,6 +42,7 @@ const std::vector<oracle::Variation>& variations() {
       {"max=from-zero",
        "the running maximum begins at 0: e^(S − max(max, 0)), a row of logits far below 0 sums to 0"},
       {"logits=f16", "logits rounded to f16 before the softmax"},
+      {"weights=base-2", "the weights are powers of 2, 2^(S − max), not of e"},
       {"log=base-2", "lse is a logarithm of base 2"},
       {"lse=without-sink", "the sink is missing in lse"},
       {"empty=nan", "a row without keys is 0/0"},
