@@ -170,7 +170,12 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   questions.recorded = call.recorded;
   questions.dtypes = {called.dtypes};
   questions.dtypes.insert(questions.dtypes.end(), called.native.begin(), called.native.end());
-  Numbers numbers = explain_numbers(candidate, called.form, *called.port, questions);
+  Numbers numbers;
+  std::optional<Port> flagged;
+  // What a flag makes right needs no cause looked for without it.
+  if (!request.stranger || !call.recorded.empty() ||
+      !take_flag(candidate, questions, called, flagged, numbers, true))
+    numbers = explain_numbers(candidate, called.form, *called.port, questions);
   // Answers with a pattern are right but for that: no other way of calling is looked for.
   const auto unsettled = [&] { return !numbers.explanation.explains && !numbers.pattern; };
   if (request.stranger && unsettled() && !numbers.evidence.empty() &&
@@ -188,8 +193,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   }
   if (request.stranger && !has_the_originals_name(candidate, called))
     take_whole_vectors(candidate, questions, called, numbers);
-  std::optional<Port> flagged;
-  if (request.stranger && unsettled()) take_flag(candidate, questions, called, flagged, numbers);
+  if (request.stranger && unsettled() && !flagged) take_flag(candidate, questions, called, flagged, numbers);
   if (request.stranger) {
     diagnosis.findings.insert(
         diagnosis.findings.end(),
@@ -206,7 +210,8 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     if (std::optional<Numbers> compact = of_compact_copies(candidate, called, questions))
       numbers = std::move(*compact);
   ask_longer_keys(candidate, request.source, questions, called, numbers);
-  if (unsettled() && !numbers.raced) numbers.pattern = order_of_keys(candidate, called, questions.settings, numbers);
+  if (unsettled() && !numbers.raced)
+    numbers.pattern = order_of_keys(candidate, called, questions.settings, numbers);
   const std::shared_ptr<const Candidate> wide = request.wide ? request.wide() : nullptr;
   // What explains them asks on.
   const std::shared_ptr<const Candidate> other =

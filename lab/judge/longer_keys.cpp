@@ -11,7 +11,8 @@
 namespace isomer::lab {
 namespace {
 
-/// Blocks of two for each of the device's multiprocessors, and a tile of 128 keys in each, and a quarter more.
+/// Blocks of two for each of the device's multiprocessors, and a tile of 128 keys in each, and a quarter
+/// more.
 constexpr std::int64_t kKeysOfAllBlocks = 2 * 132 * 128 * 5 / 4;
 constexpr double kPatience = 5e8;  // steps of the reference, of which one answer takes some 1e7
 
@@ -32,7 +33,8 @@ std::string longer(const std::vector<std::string>& probes) {
   std::string best;
   std::int64_t most = 0;
   for (const std::string& line : probes) {
-    if ((" " + line + " ").find(" sq=1 ") == std::string::npos || !keys.found_in(line) || other.found_in(line))
+    if ((" " + line + " ").find(" sq=1 ") == std::string::npos || !keys.found_in(line) ||
+        other.found_in(line))
       continue;
     const std::int64_t rows = number(batch, line) * number(heads, line);
     if (rows <= most) continue;

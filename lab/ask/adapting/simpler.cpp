@@ -68,6 +68,27 @@ std::vector<Way> ways_of(const Tried& tried, const Guess& guess, const Dtypes& d
   return list;
 }
 
+/// The op's originals over pointers, those first of whose arguments most have a parameter of the entry.
+std::vector<const Port*> likeliest_ports(const Entry& entry, const Port& asked) {
+  std::vector<std::pair<double, const Port*>> list;
+  for (const Port& port : ports())
+    if (port.op == asked.op && port.original != nullptr && !port.original->of_tensors)
+      list.emplace_back(guess_form(entry, port, true).score, &port);
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<const Port*> ordered;
+  for (const auto& [score, port] : list) ordered.push_back(port);
+  return ordered;
+}
+
+using Chosen = std::vector<std::pair<std::string, std::string>>;
+
+/// The sizes that were set to common ones, but for a number of tokens.
+Chosen but_for_tokens(const Simpler& simpler) {
+  Chosen others = simpler.chosen;
+  if (!asks_one_query(simpler)) std::erase_if(others, [](const auto& each) { return each.first == "sq"; });
+  return others;
+}
+
 /// The best of the simpler ports of the op's originals.
 Way best_way(const Candidate& candidate, const Called& called, const CallSettings& settings) {
   const Entry& entry = *called.form.entry;
@@ -80,19 +101,25 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
   // all of these first.
   for (const bool likeliest : {true, false}) {
     const double most = likeliest ? kSecondsIn : std::min(kSecondsIn, worked + kSecondsGuessed);
-    for (const Port& port : ports()) {
-      if (port.op != called.port->op || port.original == nullptr || port.original->of_tensors) continue;
+    for (const Port* each : likeliest_ports(entry, *called.port)) {
+      const Port& port = *each;
       const Guess guess = guess_form(entry, port, true);
       if (!guess.findings.empty() || guess.unsure.size() > 2 || guess.score < least ||
           (!likeliest && guess.unsure.empty()))
         continue;
       Outcome usual;
-      bool keeps = false;  // what is asked of usual sizes: its memory, and all results are written
+      bool keeps = false;        // what is asked of usual sizes: its memory, and all results are written
+      std::vector<Chosen> kept;  // the same of others, of any number of tokens
       std::vector<Tried> ways = tried_ways(named_of(candidate, entry), port, guess.form);
       if (!called.trial.ok() || strays(called.trial)) add_ratios(ways);
       for (const Tried& tried : ways) {
         const bool whole_tiles = asks_whole_tiles(*tried.simpler);
-        if (whole_tiles && keeps) continue;  // nothing says that it takes no others
+        // Nothing says that it takes no others.
+        const Chosen others = but_for_tokens(*tried.simpler);
+        const bool of_tokens = others != tried.simpler->chosen;
+        if ((whole_tiles && keeps) ||
+            (of_tokens && std::find(kept.begin(), kept.end(), others) != kept.end()))
+          continue;
         Guess of_way = guess;
         of_way.form = tried.form;
         for (const Dtypes& dtypes : dtypes_to_try(of_way, called.dtypes))
@@ -101,8 +128,10 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
             way.trial = try_call(candidate, way.form, way.simpler->port, *way.given, settings);
             worked += way.trial.answer.worked_seconds;
             way.score = likelihood(*way.given, way.trial);
+            bool right_with_flag = false;
             if (way.score < kFlagged)
-              way.score = std::max(way.score, likelihood_with_flag(candidate, way, settings, worked));
+              way.score = std::max(way.score,
+                                   likelihood_with_flag(candidate, way, settings, worked, right_with_flag));
             // What it leaves out says nothing of a tile with which all that it writes is right.
             constexpr double kAsFarAsWritten = 0.5;
             if (!guess.unsure.empty() && way.trial.ok() && !strays(way.trial) &&
@@ -112,6 +141,10 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
             const bool usual_sizes = way.simpler->chosen.empty();
             keeps = keeps || (usual_sizes && way.trial.ok() && !strays(way.trial) &&
                               !leaves_out(*way.given, way.trial) && !leaves_barriers_out(way.trial));
+            if (!of_tokens && way.trial.ok() && !strays(way.trial) && !leaves_out(*way.given, way.trial) &&
+                !leaves_barriers_out(way.trial) && !races_within_blocks(way.trial) &&
+                way.trial.answer.refused_launches.empty())
+              kept.push_back(others);
             if (whole_tiles && strays(way.trial)) continue;
             // What is right and leaves its buffers, or a barrier that others wait at, is made for other
             // sizes, if there are such. What lacks a barrier is right by chance, and for other sizes no more
@@ -139,7 +172,7 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
               continue;
             }
             way.elsewhere = guess.unsure.empty() && !parted && usual_sizes &&
-                            right_elsewhere(candidate, way, settings, worked);
+                            (right_with_flag || right_elsewhere(candidate, way, settings, worked));
             if (way.elsewhere) return way;
             if (way.score > best.score + kClearly && !(lacks_barrier && !usual_sizes)) best = std::move(way);
           }
@@ -254,7 +287,8 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
           }
           if (half.simpler == nullptr && is_half_right(*way.given, way.trial))
             half = way, of_half = each.port;
-          if (caused.simpler == nullptr && is_right_but_for_one_fault(way.simpler->port, *way.given, way.trial)) {
+          if (caused.simpler == nullptr &&
+              is_right_but_for_one_fault(way.simpler->port, *way.given, way.trial)) {
             caused = way;
             caused.caused = true;
           }
@@ -341,8 +375,8 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
       std::string sizes;
       for (const auto& [field, value] : best.simpler->chosen)
         sizes += fmt::format(" and {} = {}", field, value);
-      finding.evidence =
-          fmt::format("{}; with {}{} it {}", best.limit.text, layouts(best.simpler->port), sizes, right_words);
+      finding.evidence = fmt::format("{}; with {}{} it {}", best.limit.text, layouts(best.simpler->port),
+                                     sizes, right_words);
     } else {
       finding.code = Code::shape_refused;
       finding.evidence =

@@ -89,7 +89,8 @@ Differs compare_view(const Subjected& s, std::size_t role, const Value& view, co
 bool follows(const Subjected& s, int role, const std::vector<std::int64_t>& strides, const Outputs& base,
              Probed& found) {
   const auto at = static_cast<std::size_t>(role);
-  const Differs other = compare_view(s, at, relaid(s.given->values[at], strides, 0, 0xff), base, false, found);
+  const Differs other =
+      compare_view(s, at, relaid(s.given->values[at], strides, 0, 0xff), base, false, found);
   return !other.refused && other.elements == 0;
 }
 
@@ -105,8 +106,8 @@ std::optional<Finding> limit_of_crash(const Subjected& s, int role, const Laid& 
   finding.argument = name;
   finding.location = crashed.answer.place;
   const Value view = relaid(value, laid.strides, 0, 0xff);
-  const std::string stops =
-      fmt::format("{} {} ({}) stops the call: {}", laid.how, name, view.tensor.describe(), crashed.answer.message);
+  const std::string stops = fmt::format("{} {} ({}) stops the call: {}", laid.how, name,
+                                        view.tensor.describe(), crashed.answer.message);
   if (follows(s, role, aligned_rows(value.tensor), base, found)) {
     finding.evidence = stops + "; with rows that begin at multiples of 16 bytes its strides are followed";
     finding.fix = "touch several elements at once only where a row begins at a multiple of them";
@@ -123,9 +124,10 @@ std::optional<Finding> limit_of_crash(const Subjected& s, int role, const Laid& 
     const Trial trial = call(s, *both, found);
     if (!trial.ok() || different(*s.given, trial.outputs, base) > 0) continue;
     finding.argument = argument_name(s, passing_of(s.form, static_cast<int>(other)));
-    finding.evidence = fmt::format("{}; with {} in the same layout, rows at multiples of 16 bytes, the answer is "
-                                   "right, so {} is addressed by the strides of {}",
-                                   stops, finding.argument, finding.argument, name);
+    finding.evidence = fmt::format(
+        "{}; with {} in the same layout, rows at multiples of 16 bytes, the answer is "
+        "right, so {} is addressed by the strides of {}",
+        stops, finding.argument, finding.argument, name);
     finding.fix = fmt::format("address {} by its own strides", finding.argument);
     return finding;
   }

@@ -71,10 +71,11 @@ std::string factor_of(const std::vector<Evidence>& evidence, std::size_t output)
   const double power = std::exp2(std::round(std::log2(size)));
   const oracle::ExpectedTensor& first = evidence.front().given->plain.tensors[output];
   const bool exact = first.dtype == DType::f32 && !first.bound.empty() && first.bound.front() == 0;
-  if (exact && std::all_of(ratios.begin(), ratios.end(), [&](double each) {
-        return std::fabs(each / ratio - 1) < kNearInF32 / 2;
-      }))
-    return (ratio < 0 ? "-" : "") + simplest_between(size * (1 - kNearInF32 / 4), size * (1 + kNearInF32 / 4));
+  const auto alike = std::count_if(ratios.begin(), ratios.end(),
+                                   [&](double each) { return std::fabs(each / ratio - 1) < kNearInF32 / 2; });
+  if (exact && 10 * alike > 7 * static_cast<std::ptrdiff_t>(ratios.size()))
+    return (ratio < 0 ? "-" : "") +
+           simplest_between(size * (1 - kNearInF32 / 4), size * (1 + kNearInF32 / 4));
   return (ratio < 0 ? "-" : "") + (std::fabs(power / size - 1) < 1e-3
                                        ? fmt::format("{:.9g}", power)
                                        : simplest_between(size * 0.999, size * 1.001));

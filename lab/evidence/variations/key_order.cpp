@@ -79,7 +79,8 @@ std::optional<Finding> order_of_keys(const Candidate& candidate, const Called& c
   std::vector<double> scores(static_cast<std::size_t>(keys.size(1)));
   for (std::size_t j = 0; j < scores.size(); ++j)
     for (std::int64_t d = 0; d < keys.size(3); ++d)
-      scores[j] += oracle::read(query, 0, 0, 0, d) * oracle::read(keys, 0, static_cast<std::int64_t>(j), 0, d);
+      scores[j] +=
+          oracle::read(query, 0, 0, 0, d) * oracle::read(keys, 0, static_cast<std::int64_t>(j), 0, d);
   std::vector<std::size_t> descending(scores.size());
   std::iota(descending.begin(), descending.end(), std::size_t{0});
   std::stable_sort(descending.begin(), descending.end(),
@@ -109,11 +110,13 @@ std::optional<Finding> order_of_keys(const Candidate& candidate, const Called& c
   finding.code = Code::missing_rescale;
   finding.argument = wrong->plain.tensors.front().name;
   finding.evidence = fmt::format(
-      "'{}' with the same keys and values for all heads: where the key with the largest score comes first {:.0f} % "
+      "'{}' with the same keys and values for all heads: where the key with the largest score comes first "
+      "{:.0f} % "
       "of the answer is right, and where it comes last {:.0f} %, though their order has no influence on "
       "attention: what was summed under a smaller maximum is not rescaled to the larger one",
       wrong->line, 100 * falling, 100 * rising);
-  finding.fix = "multiply the sum and the accumulator by e^(old maximum - new maximum) where the maximum grows";
+  finding.fix =
+      "multiply the sum and the accumulator by e^(old maximum - new maximum) where the maximum grows";
   return finding;
 }
 

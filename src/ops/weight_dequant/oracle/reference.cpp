@@ -69,7 +69,9 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
         j = args.s.size(1) - 1;
       }
       const std::int64_t step = of_rows ? scale_rows : scale_columns;
-      const std::int64_t at = std::min(transposed ? j * scale_rows + i : i * step + j, last);
+      const std::int64_t asked = transposed ? j * scale_rows + i : i * step + j;
+      const std::int64_t at = std::min(asked, last);
+      if (asked > last) y.set_unknown(static_cast<std::size_t>(y.index(m, n)));
       double x = oracle::read(weight, m, n);
       const double s = ignored ? 1.0 : scales[static_cast<std::size_t>(at)];
       if (nan_480 && std::isnan(x)) x = std::copysign(480.0, x);
