@@ -319,8 +319,9 @@ TEST_P(Strangers, AreJudgedByWhatTheyDo) {
   if (row.code != Code::none) EXPECT_TRUE(has(said, row.code)) << words_of(said);
   if (std::string(row.verdict) == "pass")
     for (const Finding& each : said.findings) EXPECT_TRUE(is_remark(each)) << words_of(said);
-  if (std::string(row.verdict) == "pass" && row.code == Code::none)
+  if (std::string(row.verdict) == "pass" && row.code == Code::none) {
     EXPECT_TRUE(said.findings.empty()) << words_of(said);
+  }
   // What is said of a fault that has a name is this, and not what it comes to besides.
   const std::string file = row.file;
   if ((file == "limits.cu" || file == "tensors.cu" || file == "lent.cu" || file == "narrow.cu" ||

@@ -108,8 +108,8 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
           (!likeliest && guess.unsure.empty()))
         continue;
       Outcome usual;
-      bool keeps = false;        // what is asked of usual sizes: its memory, and all results are written
-      std::vector<Chosen> kept;  // the same of others, of any number of tokens
+      bool keeps = false;  // what is asked of usual sizes: its memory, and all results are written
+      std::vector<std::pair<Chosen, Way>> kept;  // the same of others, of any number of tokens
       std::vector<Tried> ways = tried_ways(named_of(candidate, entry), port, guess.form);
       if (!called.trial.ok() || strays(called.trial)) add_ratios(ways);
       for (const Tried& tried : ways) {
@@ -117,9 +117,9 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
         // Nothing says that it takes no others.
         const Chosen others = but_for_tokens(*tried.simpler);
         const bool of_tokens = others != tried.simpler->chosen;
-        if ((whole_tiles && keeps) ||
-            (of_tokens && std::find(kept.begin(), kept.end(), others) != kept.end()))
-          continue;
+        const auto same = std::find_if(kept.begin(), kept.end(),
+                                       [&](const auto& each) { return of_tokens && each.first == others; });
+        if (whole_tiles && keeps) continue;
         Guess of_way = guess;
         of_way.form = tried.form;
         for (const Dtypes& dtypes : dtypes_to_try(of_way, called.dtypes))
@@ -144,12 +144,20 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
             if (!of_tokens && way.trial.ok() && !strays(way.trial) && !leaves_out(*way.given, way.trial) &&
                 !leaves_barriers_out(way.trial) && !races_within_blocks(way.trial) &&
                 way.trial.answer.refused_launches.empty())
-              kept.push_back(others);
+              kept.emplace_back(others, way);
             if (whole_tiles && strays(way.trial)) continue;
             // What is right and leaves its buffers, or a barrier that others wait at, is made for other
             // sizes, if there are such. What lacks a barrier is right by chance, and for other sizes no more
             // than for the usual ones, where it keeps to its memory.
             const bool right = is_right(*way.given, way.trial), parted = leaves_barriers_out(way.trial);
+            // Who is right in whole tiles, and keeps to his memory elsewhere, is asked for all lengths.
+            if (same != kept.end()) {
+              if (right && !strays(way.trial) && caused.simpler == nullptr) {
+                caused = same->second;
+                caused.caused = true;
+              }
+              continue;
+            }
             if (usual.text.empty() || (right && parted)) usual = outcome(*way.given, way.trial);
             if (right && !strays(way.trial) && !parted) {
               // Of a number that no name explains, what is right once may be another one by chance.

@@ -103,8 +103,9 @@ std::optional<Form> with_length_of_keys(const Form& form, const Port& port) {
   return found ? std::optional(turned) : std::nullopt;
 }
 
-/// Query heads for each head of keys where the kernel says how many: as many as its block has warps, or one.
-constexpr int kRatios[] = {8, 4, 1};
+/// Query heads for each head of keys where the kernel says how many, as many as its block has warps. With one
+/// each, who takes a wrong head of keys is right.
+constexpr int kRatios[] = {8, 4};
 
 /// Whether a field sizes a leading axis of one of the op's originals.
 bool leads(const std::string& op, const std::string& field) {

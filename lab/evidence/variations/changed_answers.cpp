@@ -64,18 +64,18 @@ std::string factor_of(const std::vector<Evidence>& evidence, std::size_t output)
   std::nth_element(ratios.begin(), middle, ratios.end());
   const double ratio = *middle, size = std::fabs(ratio);
   if (!(size > 0) || !std::isfinite(ratio) || std::fabs(ratio - 1) < kNear) return {};
+  const oracle::ExpectedTensor& first = evidence.front().given->plain.tensors[output];
+  const bool exact = first.dtype == DType::f32 && !first.bound.empty() && first.bound.front() == 0;
+  const auto alike = std::count_if(ratios.begin(), ratios.end(),
+                                   [&](double each) { return std::fabs(each / ratio - 1) < kNearInF32 / 2; });
+  if (exact && 2 * alike > static_cast<std::ptrdiff_t>(ratios.size()))
+    return (ratio < 0 ? "-" : "") +
+           simplest_between(size * (1 - kNearInF32 / 4), size * (1 + kNearInF32 / 4));
   const auto near = std::count_if(ratios.begin(), ratios.end(),
                                   [&](double each) { return std::fabs(each / ratio - 1) < kNear; });
   if (static_cast<double>(near) < kShare * static_cast<double>(ratios.size())) return {};
   // A power of two, as of exponents that are off, or what people write in decimals.
   const double power = std::exp2(std::round(std::log2(size)));
-  const oracle::ExpectedTensor& first = evidence.front().given->plain.tensors[output];
-  const bool exact = first.dtype == DType::f32 && !first.bound.empty() && first.bound.front() == 0;
-  const auto alike = std::count_if(ratios.begin(), ratios.end(),
-                                   [&](double each) { return std::fabs(each / ratio - 1) < kNearInF32 / 2; });
-  if (exact && 10 * alike > 7 * static_cast<std::ptrdiff_t>(ratios.size()))
-    return (ratio < 0 ? "-" : "") +
-           simplest_between(size * (1 - kNearInF32 / 4), size * (1 + kNearInF32 / 4));
   return (ratio < 0 ? "-" : "") + (std::fabs(power / size - 1) < 1e-3
                                        ? fmt::format("{:.9g}", power)
                                        : simplest_between(size * 0.999, size * 1.001));

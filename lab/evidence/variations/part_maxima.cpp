@@ -54,6 +54,7 @@ std::optional<Finding> maximum_of_a_part(const Port& port, const Numbers& number
   const auto& scaling = port.original->scaling;
   std::size_t wrong = 0, others = 0, all = 0, size = 0;
   Places places;
+  bool by_another_rule = false;
   std::string name;
   for (const Evidence& evidence : numbers.evidence) {
     if (scaling.output >= evidence.given->plain.tensors.size()) return std::nullopt;
@@ -69,7 +70,10 @@ std::optional<Finding> maximum_of_a_part(const Port& port, const Numbers& number
       const double largest = *std::max_element(blocks[i].begin(), blocks[i].end()),
                    counted = got * scaling.largest;
       // Zeros, and a maximum that is under the op's least one, have scales by another rule.
-      if (largest == 0 || std::fabs(counted - largest) <= kNearToElement * largest) continue;
+      if (largest == 0 || std::fabs(counted - largest) <= kNearToElement * largest) {
+        by_another_rule = true;
+        continue;
+      }
       std::vector<std::size_t> alike;
       for (std::size_t e = 0; e < blocks[i].size(); ++e)
         if (std::fabs(blocks[i][e] - counted) <= kNearToElement * blocks[i][e]) alike.push_back(e);
@@ -90,9 +94,9 @@ std::optional<Finding> maximum_of_a_part(const Port& port, const Numbers& number
     }
   }
   if (wrong < kFewestScales || 4 * others > wrong || places.left_out.empty()) return std::nullopt;
-  // Of few blocks the places have to say the same.
+  // Of few blocks the places have to say the same, and where another rule makes scales too.
   const std::string said = places.said(size);
-  if (wrong < kFewOfBlocks && said.empty()) return std::nullopt;
+  if ((wrong < kFewOfBlocks || by_another_rule) && said.empty()) return std::nullopt;
   Finding finding;
   finding.code = Code::other_reduction;
   finding.argument = name;
