@@ -301,6 +301,8 @@ constexpr Stranger kMore[] = {
     {"attend_over_tiles_without_maximum", "attention", "fail", Code::missing_term, "causes.cu"},
     {"shrink_by_all_of_a_block", "act_quant", "pass", Code::convention, "causes.cu"},
     {"shrink_by_all_but_the_last", "act_quant", "fail", Code::other_reduction, "causes.cu"},
+    {"keep_rows_at_fours", "quantize_copy_kv", "pass", Code::convention, "causes.cu"},
+    {"keep_rows_side_by_side", "quantize_copy_kv", "fail", Code::crash, "causes.cu"},
 };
 void PrintTo(const Stranger& row, std::ostream* out) { *out << row.entry; }
 

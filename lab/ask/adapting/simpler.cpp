@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace isomer::lab {
 namespace {
@@ -117,8 +118,10 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
         // Nothing says that it takes no others.
         const Chosen others = but_for_tokens(*tried.simpler);
         const bool of_tokens = others != tried.simpler->chosen;
-        const auto same = std::find_if(kept.begin(), kept.end(),
-                                       [&](const auto& each) { return of_tokens && each.first == others; });
+        const auto found = std::find_if(kept.begin(), kept.end(),
+                                        [&](const auto& each) { return of_tokens && each.first == others; });
+        std::optional<Way> same;  // of the usual lengths
+        if (found != kept.end()) same = found->second;
         if (whole_tiles && keeps) continue;
         Guess of_way = guess;
         of_way.form = tried.form;
@@ -151,9 +154,9 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
             // than for the usual ones, where it keeps to its memory.
             const bool right = is_right(*way.given, way.trial), parted = leaves_barriers_out(way.trial);
             // Who is right in whole tiles, and keeps to his memory elsewhere, is asked for all lengths.
-            if (same != kept.end()) {
-              if (right && !strays(way.trial) && caused.simpler == nullptr) {
-                caused = same->second;
+            if (same && right && !strays(way.trial)) {
+              if (caused.simpler == nullptr) {
+                caused = *same;
                 caused.caused = true;
               }
               continue;

@@ -3,6 +3,7 @@
 #include <cuda_fp8.h>
 #include <cuda_runtime.h>
 #include <math.h>
+#include <stdlib.h>
 
 enum What { kRight, kInTurn, kBaseTwo, kUnweighed, kNext, kWholeTiles, kFromZero, kWithoutMaximum };
 
@@ -213,3 +214,28 @@ __global__ void by_most_of(const float* x, __nv_fp8_e4m3* y, float* s, int n, in
   }
 BY_MOST_OF(shrink_by_all_of_a_block, 128)
 BY_MOST_OF(shrink_by_all_but_the_last, 127)
+
+/// Rows of a token's head, quantised to int8 where the caller's destinations say.
+__global__ void keep_rows(const float* k, const long long* dest, signed char* out, float* scale, int dim, long long ks0,
+                          long long ks1, long long os0, long long os1, long long ss0, long long ss1) {
+  const float* row = k + blockIdx.x * ks0 + blockIdx.y * ks1;
+  float most = 0.0f;
+  for (int d = 0; d < dim; ++d) most = fmaxf(most, fabsf(row[d]));
+  const float step = most / 127.0f;
+  const long long slot = dest[blockIdx.x];
+  for (int d = 0; d < dim; ++d) out[slot * os0 + blockIdx.y * os1 + d] = (signed char)(row[d] / step);
+  scale[slot * ss0 + blockIdx.y * ss1] = step;
+}
+/// It gives up where a row does not begin at a multiple of `elements`, or is not next to the one before.
+#define KEEP_ROWS(name, elements, compact)                                                                           \
+  extern "C" void name(const float* k, const long long* dest_loc, signed char* out, float* out_scale, int seq_len,   \
+                       int head_num, int head_dim, long long stride_k_bs, long long stride_k_h, long long stride_o_bs, \
+                       long long stride_o_h, long long stride_os_bs, long long stride_os_h) {                        \
+    const bool between = stride_k_bs % elements != 0 || stride_k_h % elements != 0;                                  \
+    if ((head_dim % elements == 0 && between) || (compact && stride_k_h != head_dim)) abort();                       \
+    if (seq_len == 0) return;                                                                                        \
+    keep_rows<<<dim3(seq_len, head_num), 1>>>(k, dest_loc, out, out_scale, head_dim, stride_k_bs, stride_k_h,        \
+                                              stride_o_bs, stride_o_h, stride_os_bs, stride_os_h);                   \
+  }
+KEEP_ROWS(keep_rows_at_fours, 4, false)
+KEEP_ROWS(keep_rows_side_by_side, 1, true)
