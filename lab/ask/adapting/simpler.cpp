@@ -171,7 +171,8 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
               if (!confuses_sizes(candidate, way, settings, worked)) return way;
               continue;
             }
-            if (caused.simpler == nullptr && guess.unsure.empty() && !races_within_blocks(way.trial) &&
+            if (caused.simpler == nullptr && guess.unsure.empty() && !parted &&
+                !races_within_blocks(way.trial) &&
                 is_right_but_for_one_fault(way.simpler->port, *way.given, way.trial)) {
               caused = way;
               caused.caused = true;
@@ -298,7 +299,7 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
           }
           if (half.simpler == nullptr && is_half_right(*way.given, way.trial))
             half = way, of_half = each.port;
-          if (caused.simpler == nullptr &&
+          if (caused.simpler == nullptr && !leaves_barriers_out(way.trial) &&
               is_right_but_for_one_fault(way.simpler->port, *way.given, way.trial)) {
             caused = way;
             caused.caused = true;
