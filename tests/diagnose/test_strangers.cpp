@@ -299,6 +299,7 @@ constexpr Stranger kMore[] = {
     {"attend_over_whole_tiles_of_keys", "attention", "fail", Code::tail_mask, "causes.cu"},
     {"attend_over_tiles_from_zero", "attention", "fail", Code::missing_max_subtraction, "causes.cu"},
     {"attend_over_tiles_without_maximum", "attention", "fail", Code::missing_term, "causes.cu"},
+    {"attend_over_tiles_to_log_two", "attention", "fail", Code::log_base, "causes.cu"},
     {"shrink_by_all_of_a_block", "act_quant", "pass", Code::convention, "causes.cu"},
     {"shrink_by_all_but_the_last", "act_quant", "fail", Code::other_reduction, "causes.cu"},
     {"keep_rows_at_fours", "quantize_copy_kv", "pass", Code::convention, "causes.cu"},

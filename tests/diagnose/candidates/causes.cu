@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum What { kRight, kInTurn, kBaseTwo, kUnweighed, kNext, kWholeTiles, kFromZero, kWithoutMaximum };
+enum What { kRight, kInTurn, kBaseTwo, kUnweighed, kNext, kWholeTiles, kFromZero, kWithoutMaximum, kLogTwo };
 
 __device__ float power(float x, What what) { return what == kBaseTwo ? exp2f(x) : expf(x); }
 
@@ -184,7 +184,7 @@ __global__ void over_tiles(const float* q, const float* k, const float* v, float
     }
   for (int d = threadIdx.x, i = 0; d < dim; d += 32, ++i) out[(row * tokens + query) * dim + d] = part[i] / sum;
   if (lse != nullptr && threadIdx.x == 0)
-    lse[row * tokens + query] = (what == kWithoutMaximum ? 0.0f : most) + logf(sum);
+    lse[row * tokens + query] = (what == kWithoutMaximum ? 0.0f : most) + (what == kLogTwo ? log2f(sum) : logf(sum));
 }
 #define OVER_TILES(name, what)                                                                                     \
   extern "C" void name(const float* q, const float* k, const float* v, float* o, float* lse, int batch, int heads, \
@@ -197,6 +197,7 @@ OVER_TILES(attend_over_tiles_of_next_head, kNext)
 OVER_TILES(attend_over_whole_tiles_of_keys, kWholeTiles)
 OVER_TILES(attend_over_tiles_from_zero, kFromZero)
 OVER_TILES(attend_over_tiles_without_maximum, kWithoutMaximum)
+OVER_TILES(attend_over_tiles_to_log_two, kLogTwo)
 
 /// Blocks of which `taken` elements are looked at for the maximum.
 __global__ void by_most_of(const float* x, __nv_fp8_e4m3* y, float* s, int n, int taken) {

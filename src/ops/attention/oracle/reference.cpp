@@ -29,11 +29,11 @@ std::int64_t depth_of(std::int64_t dims, const oracle::Variations& vary) {
   return std::max<std::int64_t>(dims - left_out, 0);
 }
 
-/// Of so many keys those in whole tiles, where what is behind them is left out.
+/// Of so many keys those in whole tiles, where what is behind them is left out; otherwise no bound.
 std::int64_t whole_keys(std::int64_t keys, const oracle::Variations& vary) {
   for (const std::int64_t tile : {16, 32, 64})
     if (vary.has("keys=whole-" + std::to_string(tile))) return keys / tile * tile;
-  return keys;
+  return std::numeric_limits<std::int64_t>::max();
 }
 
 /// Attention of one query against the keys of its head.
@@ -202,7 +202,10 @@ class Row {
     vanished_ = empty_;
     if (empty_) return;
     const double sum = vary_.has("lse=without-sink") ? denominator_ - sink_weight : denominator_;
-    lse = (raw || vary_.has("lse=without-maximum") ? 0 : m) + (vary_.has("lse=maximum") ? 0 : std::log(sum));
+    const double of_sum = vary_.has("lse=maximum")         ? 0
+                          : vary_.has("log=base-2-of-sum") ? std::log2(sum)
+                                                           : std::log(sum);
+    lse = (raw || vary_.has("lse=without-maximum") ? 0 : m) + of_sum;
     if (vary_.has("log=base-2")) lse /= std::log(2.0);
     lse_bound = std::isnan(lse) ? 0 : oracle::lse_bound(lse, std::max(max_products_, max_abs_logit_)) + blur_;
   }

@@ -51,6 +51,7 @@ const std::vector<oracle::Variation>& variations() {
       {"logits=f16", "logits rounded to f16 before the softmax"},
       {"weights=base-2", "the weights are powers of 2, 2^(S − max), not of e"},
       {"log=base-2", "lse is a logarithm of base 2"},
+      {"log=base-2-of-sum", "lse is the maximum, a natural logarithm, plus log2 of the sum"},
       {"lse=without-maximum", "lse is the logarithm of the sum alone, without the maximum"},
       {"lse=maximum", "lse is the maximum alone, without the logarithm of the sum"},
       {"lse=without-sink", "the sink is missing in lse"},
