@@ -57,4 +57,25 @@ bool strays(const Trial& trial) {
                      [](const Seen& seen) { return seen.kind.starts_with("out-of-bounds"); });
 }
 
+bool is_right_but_for_one_fault(const Port& port, const Given& given, const Trial& trial) {
+  if (!trial.ok() || strays(trial) || leaves_out(given, trial) || port.oracle == nullptr) return false;
+  constexpr std::size_t kFewest = 64;  // of few elements, chance
+  return std::any_of(port.oracle->variations.begin(), port.oracle->variations.end(),
+                     [&](const oracle::Variation& variation) {
+                       oracle::Expected other(given.problem->call());
+                       port.oracle->reference(given.problem->call(), oracle::Variations({variation.name}),
+                                              other);
+                       std::size_t right = 0, all = 0;
+                       for (std::size_t t = 0; t < other.tensors.size(); ++t)
+                         for (std::size_t i = 0; i < other.tensors[t].value.size(); ++i) {
+                           const oracle::ExpectedTensor& want = other.tensors[t];
+                           if (given.open[t][i] || !want.written[i] || !std::isfinite(want.value[i]))
+                             continue;
+                           ++all;
+                           right += holds(want, i, trial.outputs[t][i]);
+                         }
+                       return all >= kFewest && 100 * right > 98 * all;
+                     });
+}
+
 }  // namespace isomer::lab

@@ -20,4 +20,8 @@ double worth(const Given& given, const Trial& trial);
 /// Whether a call went past the ends of its buffers.
 bool strays(const Trial& trial);
 
+/// Whether an answer keeps to its memory, and is the op's but for one fault that is known: then it is called
+/// as it is meant.
+bool is_right_but_for_one_fault(const Port& port, const Given& given, const Trial& trial);
+
 }  // namespace isomer::lab

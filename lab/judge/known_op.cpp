@@ -10,6 +10,7 @@
 #include "lab/evidence/probes/probes.hpp"
 #include "lab/evidence/probes/watched.hpp"
 #include "lab/evidence/variations/conventional_calls.hpp"
+#include "lab/evidence/variations/key_order.hpp"
 #include "lab/evidence/variations/numbers.hpp"
 #include "lab/evidence/variations/whole_vectors.hpp"
 #include "lab/findings/consequences.hpp"
@@ -18,6 +19,7 @@
 #include "lab/findings/variation_codes.hpp"
 #include "lab/judge/accusation.hpp"
 #include "lab/judge/fewer_warps.hpp"
+#include "lab/judge/longer_keys.hpp"
 #include "lab/judge/other_kernels.hpp"
 #include "lab/judge/other_lanes.hpp"
 #include "lab/judge/unset_locals.hpp"
@@ -63,11 +65,24 @@ bool turns_all(const Form& form, const std::vector<Value>& values) {
 bool adapt_to_answer(const Candidate& candidate, const CallSettings& settings, Called& called) {
   const double before = share_right(*called.given, called.trial);
   if (before > 0.9) return false;
-  for (const Change& change : changes(called.form, *called.port, *called.given, "")) {
-    const Trial trial = try_call(candidate, change.form, *called.port, *called.given, settings);
-    if (!trial.ok()) continue;
+  const std::vector<Change> list = changes(called.form, *called.port, *called.given, "");
+  std::optional<std::size_t> taken;
+  bool beside = false;  // of another layout a fault that is known may be left
+  Trial trial;
+  for (std::size_t i = 0; i < list.size() && !(taken && !beside); ++i) {
+    Trial each = try_call(candidate, list[i].form, *called.port, *called.given, settings);
+    if (!each.ok()) continue;
+    const bool right = share_right(*called.given, each) >= std::max(0.98, before + 0.5);
+    if (!right && (taken || list[i].finding.code != Code::layout_convention ||
+                   !is_right_but_for_one_fault(*called.port, *called.given, each)))
+      continue;
+    taken = i;
+    beside = !right;
+    trial = std::move(each);
+  }
+  if (taken) {
+    const Change& change = list[*taken];
     const double after = share_right(*called.given, trial);
-    if (after < std::max(0.98, before + 0.5)) continue;
     Finding finding = change.finding;
     if (finding.code == Code::dtype_refused) {
       finding.code = Code::dtype_reinterpreted;
@@ -89,8 +104,10 @@ bool adapt_to_answer(const Candidate& candidate, const CallSettings& settings, C
     }
     finding.decides =
         finding.code == Code::layout_convention && !turns_all(change.form, called.given->values);
-    finding.evidence += fmt::format(": {:.1f} % of the answer is right, and with this adapted {:.1f} %",
-                                    100 * before, 100 * after);
+    finding.evidence +=
+        beside ? std::string(": with this adapted all of the answer is right but for what is told besides")
+               : fmt::format(": {:.1f} % of the answer is right, and with this adapted {:.1f} %",
+                             100 * before, 100 * after);
     called.findings.push_back(std::move(finding));
     called.form = change.form;
     called.trial = trial;
@@ -153,7 +170,12 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   questions.recorded = call.recorded;
   questions.dtypes = {called.dtypes};
   questions.dtypes.insert(questions.dtypes.end(), called.native.begin(), called.native.end());
-  Numbers numbers = explain_numbers(candidate, called.form, *called.port, questions);
+  Numbers numbers;
+  std::optional<Port> flagged;
+  // What a flag makes right needs no cause looked for without it.
+  if (!request.stranger || !call.recorded.empty() ||
+      !take_flag(candidate, questions, called, flagged, numbers, true))
+    numbers = explain_numbers(candidate, called.form, *called.port, questions);
   // Answers with a pattern are right but for that: no other way of calling is looked for.
   const auto unsettled = [&] { return !numbers.explanation.explains && !numbers.pattern; };
   if (request.stranger && unsettled() && !numbers.evidence.empty() &&
@@ -171,8 +193,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   }
   if (request.stranger && !has_the_originals_name(candidate, called))
     take_whole_vectors(candidate, questions, called, numbers);
-  std::optional<Port> flagged;
-  if (request.stranger && unsettled()) take_flag(candidate, questions, called, flagged, numbers);
+  if (request.stranger && unsettled() && !flagged) take_flag(candidate, questions, called, flagged, numbers);
   if (request.stranger) {
     diagnosis.findings.insert(
         diagnosis.findings.end(),
@@ -188,6 +209,9 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   if (unsettled() && !numbers.raced)
     if (std::optional<Numbers> compact = of_compact_copies(candidate, called, questions))
       numbers = std::move(*compact);
+  ask_longer_keys(candidate, request.source, questions, called, numbers);
+  if (unsettled() && !numbers.raced)
+    numbers.pattern = order_of_keys(candidate, called, questions.settings, numbers);
   const std::shared_ptr<const Candidate> wide = request.wide ? request.wide() : nullptr;
   // What explains them asks on.
   const std::shared_ptr<const Candidate> other =

@@ -144,6 +144,9 @@ void numbers_of_answer(const Answered& answered, int vague, Diagnosis& diagnosis
     Finding finding = other_of_equals(replayed, t, outcome.got[t]);
     if (finding.code == Code::none) finding = other_side_of_index(replayed, t, outcome.got[t], facts);
     if (finding.code == Code::none)
+      finding = wrong_where_not_finite(replayed, t,
+                                       {differences.back().wrong.begin(), differences.back().wrong.end()});
+    if (finding.code == Code::none)
       finding = pattern_of({output.name, output.want, outcome.got[t], output.before,
                             rtol_for(approach, output), approach.atol});
     if (finding.code == Code::unexplained || finding.code == Code::nan_inf)

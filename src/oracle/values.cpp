@@ -46,8 +46,17 @@ const std::vector<std::string>& regime_names() {
   return names;
 }
 
+const std::vector<std::string>& all_regime_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = regime_names();
+    all.insert(all.end(), {"ends", "level"});
+    return all;
+  }();
+  return names;
+}
+
 Regime regime_of(std::string_view name) {
-  const auto& names = regime_names();
+  const auto& names = all_regime_names();
   const auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end())
     core::fail(ErrorCode::bad_argument, "regime expects ", core::either(names), ", got '", name, "'");
@@ -110,6 +119,13 @@ double draw(Regime regime, DType type, std::int64_t row, std::int64_t column, st
                                   Regime::huge,   Regime::zero_rows, Regime::outlier};
       return draw(kinds[row % 6], type, row, column, length, random);
     }
+    case Regime::ends: {
+      constexpr std::int64_t kRun = 128, kPlaces[] = {127, 0, 63, 64, 31, 96};
+      const bool large = column % kRun == std::min(kPlaces[(row * 2 + column / kRun) % 6], length - 1);
+      return large ? (dice & 1 ? 1.0 : -1.0) * (500.0 + 500.0 * random.uniform()) : normal;
+    }
+    case Regime::level:
+      return 1.0 + normal / 64.0;
     default:
       return normal;
   }

@@ -35,8 +35,13 @@ enum class Regime {
   nan,        ///< normal, with some NaN
   zero,       ///< all zero, either sign
   mixed,      ///< every row from another of normal, ties, tiny, huge, zero_rows and outlier
+  ends,   ///< normal, with one element of every 128 of a row 1000 times larger: the last, the first, others
+  level,  ///< 1 + N(0, 1) / 64
 };
+/// Those that every op is tried with.
 const std::vector<std::string>& regime_names();
+/// And those that single ops ask for.
+const std::vector<std::string>& all_regime_names();
 Regime regime_of(std::string_view name);
 
 /// Fills every element of a CPU tensor; `scale` multiplies the values before rounding.

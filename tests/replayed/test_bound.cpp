@@ -182,5 +182,61 @@ TEST(AnEnd, IsNoCauseWhereOtherElementsAreLeftOutToo) {
   EXPECT_FALSE(has(said, Code::tail_mask)) << words_of(said);
 }
 
+/// x of 4 rows times a factor for each column, where the test's launch reaches so many columns.
+RecordedCall spread(std::int64_t reached, float before) {
+  constexpr std::int64_t kRows = 4, kColumns = 10;
+  Value y = tensor_value("y", DType::f32, {kRows, kColumns});
+  for (std::int64_t i = 0; i < kRows * kColumns; ++i) f32(y)[i] = before;
+  return answered({counted("x", {kRows, kColumns}), counted("factor", {kColumns}), y},
+                  [=](std::vector<Value>& v) {
+                    for (std::int64_t i = 0; i < kRows * kColumns; ++i)
+                      if (i % kColumns < reached) f32(v[2])[i] = f32(v[0])[i] * f32(v[1])[i % kColumns];
+                  });
+}
+
+TEST(AnElement, ThatTheTestsOwnLaunchDoesNotReachIsOpenWhereAnotherCallWritesIt) {
+  const Recording recording = {.calls = {spread(10, -1), spread(5, -2)}};
+  const Diagnosis right = said_of("bound.cu", "spread_columns", recording);
+  EXPECT_EQ(right.verdict(), "pass") << words_of(right);
+  const Diagnosis wrong = said_of("bound.cu", "spread_rows", recording);
+  EXPECT_EQ(wrong.verdict(), "fail") << words_of(wrong);
+  // Where no call says what is written there, that it is left as it was is the label's answer.
+  EXPECT_EQ(said_of("bound.cu", "spread_columns", {.calls = {spread(5, -2), spread(5, -1)}}).verdict(),
+            "fail");
+}
+
+TEST(AnInput, OfWhichInfinitiesAloneAreWrongIsTheirCauseAndNoEnd) {
+  const auto numbers = [](std::int64_t n) {
+    Value x = counted("x", {n});
+    f32(x)[0] = NAN;
+    f32(x)[n - 1] = INFINITY;
+    return answered({x, tensor_value("y", DType::f32, {n})}, [=](std::vector<Value>& v) {
+      for (std::int64_t i = 0; i < n; ++i) f32(v[1])[i] = std::isfinite(f32(v[0])[i]) ? f32(v[0])[i] : 0.0F;
+    });
+  };
+  const Recording recording = {.calls = {numbers(9), numbers(40)}};
+  const Diagnosis right = said_of("bound.cu", "keep_numbers", recording);
+  EXPECT_EQ(right.verdict(), "pass") << words_of(right);
+  const Diagnosis wrong = said_of("bound.cu", "keep_numbers_and_infinities", recording);
+  EXPECT_TRUE(has(wrong, Code::nan_inf)) << words_of(wrong);
+  EXPECT_FALSE(has(wrong, Code::tail_mask)) << words_of(wrong);
+}
+
+TEST(AChoice, OfTheLeastForTheLargestIsAConditionThatIsTurned) {
+  const auto places = [](std::int64_t rows, std::int64_t columns) {
+    return answered(
+        {counted("x", {rows, columns}), tensor_value("y", DType::i64, {rows})}, [=](std::vector<Value>& v) {
+          for (std::int64_t r = 0; r < rows; ++r) {
+            const float* row = f32(v[0]) + r * columns;
+            static_cast<std::int64_t*>(v[1].tensor.data)[r] = std::max_element(row, row + columns) - row;
+          }
+        });
+  };
+  const Recording recording = {.calls = {places(5, 12), places(9, 31)}};
+  EXPECT_EQ(said_of("bound.cu", "find_largest", recording).verdict(), "pass");
+  const Diagnosis wrong = said_of("bound.cu", "find_least", recording);
+  EXPECT_TRUE(has(wrong, Code::inverted_condition)) << words_of(wrong);
+}
+
 }  // namespace
 }  // namespace isomer::lab

@@ -103,6 +103,7 @@ std::vector<std::shared_ptr<Simpler>> ports_to_ask(const Candidate& candidate, c
   if (takes_tensors(*called.form.entry)) list = simpler_ports(named, simpler_of(*called.port), {"hkv"});
   for (std::shared_ptr<Simpler>& each : simpler_ports(named, simpler_of(*called.port)))
     list.push_back(std::move(each));
+  if (!called.trial.ok() || strays(called.trial)) add_ratios(list);
   return list;
 }
 
@@ -129,6 +130,7 @@ void try_cache_layouts(const Candidate& candidate, const CallRequest& request, C
   CallSettings settings = request.settings;
   settings.timeout_seconds = std::min(settings.timeout_seconds, kSecondsOfLayout);
   LaidWay best;
+  std::optional<LaidWay> caused;  // in which one known fault is all that is wrong
   double worked = 0;
   const bool tensors = takes_tensors(entry);
   bool keeps_with_heads = false;
@@ -157,13 +159,16 @@ void try_cache_layouts(const Candidate& candidate, const CallRequest& request, C
                                 !simpler->chosen.empty();
           keeps_with_heads = keeps_with_heads || (way.trial.ok() && !strays(way.trial) &&
                                                   !leaves_out(*way.given, way.trial) && way.score > kOfTheOp);
+          if (!answers_right(way) && !caused && is_right_but_for_one_fault(simpler->port, *way.given, way.trial))
+            caused = way;
           if (answers_right(way) || (!made_for && way.score > best.score + kClearlyNearer))
             best = std::move(way);
         } catch (const Error&) {  // the op does not take it
         }
       }
+  if (caused && (best.simpler == nullptr || !answers_right(best))) best = std::move(*caused);
   if (best.simpler == nullptr || !best.trial.ok() ||
-      (!answers_right(best) && best.score <= nearness_of(*called.given, called.trial) + kClearlyNearer))
+      (!caused && !answers_right(best) && best.score <= nearness_of(*called.given, called.trial) + kClearlyNearer))
     return;
   const auto tell = [&](Code code, std::string evidence) {
     Finding finding;

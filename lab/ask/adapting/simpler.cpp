@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace isomer::lab {
 namespace {
@@ -68,6 +69,27 @@ std::vector<Way> ways_of(const Tried& tried, const Guess& guess, const Dtypes& d
   return list;
 }
 
+/// The op's originals over pointers, those first of whose arguments most have a parameter of the entry.
+std::vector<const Port*> likeliest_ports(const Entry& entry, const Port& asked) {
+  std::vector<std::pair<double, const Port*>> list;
+  for (const Port& port : ports())
+    if (port.op == asked.op && port.original != nullptr && !port.original->of_tensors)
+      list.emplace_back(guess_form(entry, port, true).score, &port);
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<const Port*> ordered;
+  for (const auto& [score, port] : list) ordered.push_back(port);
+  return ordered;
+}
+
+using Chosen = std::vector<std::pair<std::string, std::string>>;
+
+/// The sizes that were set to common ones, but for a number of tokens.
+Chosen but_for_tokens(const Simpler& simpler) {
+  Chosen others = simpler.chosen;
+  if (!asks_one_query(simpler)) std::erase_if(others, [](const auto& each) { return each.first == "sq"; });
+  return others;
+}
+
 /// The best of the simpler ports of the op's originals.
 Way best_way(const Candidate& candidate, const Called& called, const CallSettings& settings) {
   const Entry& entry = *called.form.entry;
@@ -75,21 +97,32 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
   Way best;
   double worked = 0;
   bool lacks_barrier = false;  // the best way is of the usual sizes, and lacks one
+  Way caused;                  // in which one known fault is all that is wrong
   // What numbers may be that no name explains is tried behind the sizes: the likeliest of each is tried with
   // all of these first.
   for (const bool likeliest : {true, false}) {
     const double most = likeliest ? kSecondsIn : std::min(kSecondsIn, worked + kSecondsGuessed);
-    for (const Port& port : ports()) {
-      if (port.op != called.port->op || port.original == nullptr || port.original->of_tensors) continue;
+    for (const Port* each : likeliest_ports(entry, *called.port)) {
+      const Port& port = *each;
       const Guess guess = guess_form(entry, port, true);
       if (!guess.findings.empty() || guess.unsure.size() > 2 || guess.score < least ||
           (!likeliest && guess.unsure.empty()))
         continue;
       Outcome usual;
       bool keeps = false;  // what is asked of usual sizes: its memory, and all results are written
-      for (const Tried& tried : tried_ways(named_of(candidate, entry), port, guess.form)) {
+      std::vector<std::pair<Chosen, Way>> kept;  // the same of others, of any number of tokens
+      std::vector<Tried> ways = tried_ways(named_of(candidate, entry), port, guess.form);
+      if (!called.trial.ok() || strays(called.trial)) add_ratios(ways);
+      for (const Tried& tried : ways) {
         const bool whole_tiles = asks_whole_tiles(*tried.simpler);
-        if (whole_tiles && keeps) continue;  // nothing says that it takes no others
+        // Nothing says that it takes no others.
+        const Chosen others = but_for_tokens(*tried.simpler);
+        const bool of_tokens = others != tried.simpler->chosen;
+        const auto found = std::find_if(kept.begin(), kept.end(),
+                                        [&](const auto& each) { return of_tokens && each.first == others; });
+        std::optional<Way> same;  // of the usual lengths
+        if (found != kept.end()) same = found->second;
+        if (whole_tiles && keeps) continue;
         Guess of_way = guess;
         of_way.form = tried.form;
         for (const Dtypes& dtypes : dtypes_to_try(of_way, called.dtypes))
@@ -98,8 +131,10 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
             way.trial = try_call(candidate, way.form, way.simpler->port, *way.given, settings);
             worked += way.trial.answer.worked_seconds;
             way.score = likelihood(*way.given, way.trial);
+            bool right_with_flag = false;
             if (way.score < kFlagged)
-              way.score = std::max(way.score, likelihood_with_flag(candidate, way, settings, worked));
+              way.score = std::max(way.score,
+                                   likelihood_with_flag(candidate, way, settings, worked, right_with_flag));
             // What it leaves out says nothing of a tile with which all that it writes is right.
             constexpr double kAsFarAsWritten = 0.5;
             if (!guess.unsure.empty() && way.trial.ok() && !strays(way.trial) &&
@@ -109,11 +144,23 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
             const bool usual_sizes = way.simpler->chosen.empty();
             keeps = keeps || (usual_sizes && way.trial.ok() && !strays(way.trial) &&
                               !leaves_out(*way.given, way.trial) && !leaves_barriers_out(way.trial));
+            if (!of_tokens && way.trial.ok() && !strays(way.trial) && !leaves_out(*way.given, way.trial) &&
+                !leaves_barriers_out(way.trial) && !races_within_blocks(way.trial) &&
+                way.trial.answer.refused_launches.empty())
+              kept.emplace_back(others, way);
             if (whole_tiles && strays(way.trial)) continue;
             // What is right and leaves its buffers, or a barrier that others wait at, is made for other
             // sizes, if there are such. What lacks a barrier is right by chance, and for other sizes no more
             // than for the usual ones, where it keeps to its memory.
             const bool right = is_right(*way.given, way.trial), parted = leaves_barriers_out(way.trial);
+            // Who is right in whole tiles, and keeps to his memory elsewhere, is asked for all lengths.
+            if (same && right && !strays(way.trial)) {
+              if (caused.simpler == nullptr) {
+                caused = *same;
+                caused.caused = true;
+              }
+              continue;
+            }
             if (usual.text.empty() || (right && parted)) usual = outcome(*way.given, way.trial);
             if (right && !strays(way.trial) && !parted) {
               // Of a number that no name explains, what is right once may be another one by chance.
@@ -124,6 +171,12 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
               if (!confuses_sizes(candidate, way, settings, worked)) return way;
               continue;
             }
+            if (caused.simpler == nullptr && guess.unsure.empty() && !parted &&
+                !races_within_blocks(way.trial) &&
+                is_right_but_for_one_fault(way.simpler->port, *way.given, way.trial)) {
+              caused = way;
+              caused.caused = true;
+            }
             if (usual_sizes && !lacks_barrier && way.trial.ok() && !strays(way.trial) &&
                 !leaves_out(*way.given, way.trial) && races_within_blocks(way.trial)) {
               lacks_barrier = true;
@@ -131,14 +184,14 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
               continue;
             }
             way.elsewhere = guess.unsure.empty() && !parted && usual_sizes &&
-                            right_elsewhere(candidate, way, settings, worked);
+                            (right_with_flag || right_elsewhere(candidate, way, settings, worked));
             if (way.elsewhere) return way;
             if (way.score > best.score + kClearly && !(lacks_barrier && !usual_sizes)) best = std::move(way);
           }
       }
     }
   }
-  return best;
+  return caused.simpler != nullptr ? caused : best;
 }
 
 /// The axes of tensors that lie in another order than the op's: "q [B, Hq, Sq, D], k [B, Hkv, Sk, D]".
@@ -195,7 +248,10 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
     std::size_t sizes = 1;
     for (const oracle::Original::Sayable& each : port.original->sayable)
       sizes *= common_sizes(named_of(candidate, entry), each).size() + 1;
-    for (Form& form : with_tiles(guess)) tried.push_back({&port, std::move(form), ways, ways.size() / sizes});
+    std::vector<std::shared_ptr<Simpler>> with_ratios = ways;
+    if (!called.trial.ok() || strays(called.trial)) add_ratios(with_ratios);
+    for (Form& form : with_tiles(guess))
+      tried.push_back({&port, std::move(form), with_ratios, ways.size() / sizes});
   }
   std::vector<Dtypes> dtypes = {called.dtypes};
   for (const auto& usual : called.port->original->usual) {
@@ -208,6 +264,7 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
   // head taken for another one is right where each has a head of keys of its own.
   Way half;
   const Port* of_half = nullptr;
+  Way caused;  // in the layout of which one known fault is all that is wrong
   for (const Dtypes& of : dtypes) {
     bool takes = true;
     // All of it, keeps to its memory, and has to do with the op's answer: its sizes are not what is wrong.
@@ -242,6 +299,11 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
           }
           if (half.simpler == nullptr && is_half_right(*way.given, way.trial))
             half = way, of_half = each.port;
+          if (caused.simpler == nullptr && !leaves_barriers_out(way.trial) &&
+              is_right_but_for_one_fault(way.simpler->port, *way.given, way.trial)) {
+            caused = way;
+            caused.caused = true;
+          }
           way.elsewhere = i > 0 && i < each.of_any_size && right_elsewhere(candidate, way, settings, worked);
           if (way.elsewhere) return way;
           // What is right nowhere is not to be asked for sizes with which it strays.
@@ -255,7 +317,7 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
       if (!more) break;
     }
   }
-  return best;
+  return caused.simpler != nullptr ? caused : best;
 }
 
 }  // namespace
@@ -297,8 +359,9 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   const bool of_tiles = !tensors && is_unsure_of_tiles_alone(guess) && best.trial.ok() &&
                         !strays(best.trial) && is_right_as_far_as_written(*best.given, best.trial);
   const double before = likelihood(*called.given, called.trial);
-  if (!best.trial.ok() || (!keeps && (of_tiles ? best.score < before : best.score <= before)) ||
-      (!less && !best.elsewhere && !of_tiles && !is_right(*best.given, best.trial)))
+  if (!best.trial.ok() ||
+      (!keeps && !best.caused && (of_tiles ? best.score < before : best.score <= before)) ||
+      (!less && !best.elsewhere && !of_tiles && !best.caused && !is_right(*best.given, best.trial)))
     return;
   // What a number is that no name explains is still a guess where nothing is right, or is with another's
   // memory.
@@ -307,7 +370,8 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
     return;
   called.notes.push_back(fmt::format("it is asked for no more than its {} say, as in '{}'",
                                      tensors ? "tensors" : "parameters", best.given->line));
-  const bool right_so = is_right(*best.given, best.trial);
+  const bool right_so = best.caused || is_right(*best.given, best.trial);
+  const char* const right_words = best.caused ? "is right but for what is told besides" : "is right";
   const bool turned = lies_otherwise(best.simpler->port) && !lies_otherwise(*called.port);
   // Of the first way of such a port nothing has been said yet.
   if (best.limit.text.empty() && right_so && turned) best.limit = outcome(*called.given, called.trial);
@@ -323,12 +387,12 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
       std::string sizes;
       for (const auto& [field, value] : best.simpler->chosen)
         sizes += fmt::format(" and {} = {}", field, value);
-      finding.evidence =
-          fmt::format("{}; with {}{} it is right", best.limit.text, layouts(best.simpler->port), sizes);
+      finding.evidence = fmt::format("{}; with {}{} it {}", best.limit.text, layouts(best.simpler->port),
+                                     sizes, right_words);
     } else {
       finding.code = Code::shape_refused;
       finding.evidence =
-          fmt::format("{}; '{}' {}", best.limit.text, best.given->line, right_so ? "is right" : "is taken");
+          fmt::format("{}; '{}' {}", best.limit.text, best.given->line, right_so ? right_words : "is taken");
       finding.strays = best.limit.strays;
     }
     finding.location = entry.place;

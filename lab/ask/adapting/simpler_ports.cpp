@@ -103,6 +103,10 @@ std::optional<Form> with_length_of_keys(const Form& form, const Port& port) {
   return found ? std::optional(turned) : std::nullopt;
 }
 
+/// Query heads for each head of keys where the kernel says how many, as many as its block has warps. With one
+/// each, who takes a wrong head of keys is right.
+constexpr int kRatios[] = {8, 4};
+
 /// Whether a field sizes a leading axis of one of the op's originals.
 bool leads(const std::string& op, const std::string& field) {
   return std::any_of(ports().begin(), ports().end(), [&](const Port& port) {
@@ -131,6 +135,39 @@ void choose(Simpler& simpler, const std::string& name, const std::string& value)
   change_lines(simpler.original, name, [&](const Pattern& field, const std::string& line) {
     return field.replaced(line, fmt::format("$1{}={}", name, value));
   });
+}
+
+bool choose_ratio(Simpler& simpler, int ratio) {
+  static const Pattern heads("(^|\\s)hq=(\\d+) hkv=(\\d+)\\b");
+  bool any = false;
+  for (std::vector<std::string>* lines :
+       {&simpler.original.probes, &simpler.original.sizes, &simpler.original.empties})
+    for (std::string& line : *lines)
+      if (const std::optional<Match> match = heads.find(line)) {
+        const int keys = std::atoi((*match)[3].c_str());
+        line = heads.replaced(line, fmt::format("$1hq={} hkv={}", ratio * keys, keys));
+        any = true;
+      }
+  if (any) simpler.chosen.emplace_back("hq / hkv", std::to_string(ratio));
+  return any;
+}
+
+void add_ratios(std::vector<std::shared_ptr<Simpler>>& list) {
+  const std::size_t before = list.size();
+  for (const int ratio : kRatios)
+    for (std::size_t i = 0; i < before; ++i) {
+      std::shared_ptr<Simpler> other = copy_of(*list[i]);
+      if (choose_ratio(*other, ratio)) list.push_back(std::move(other));
+    }
+}
+
+void add_ratios(std::vector<Tried>& list) {
+  const std::size_t before = list.size();
+  for (const int ratio : kRatios)
+    for (std::size_t i = 0; i < before; ++i) {
+      Tried other = {copy_of(*list[i].simpler), list[i].form};
+      if (choose_ratio(*other.simpler, ratio)) list.push_back(std::move(other));
+    }
 }
 
 bool asks_whole_tiles(const Simpler& simpler) {

@@ -26,6 +26,11 @@ std::shared_ptr<Simpler> copy_of(const Simpler& other);
 /// Sets a field of every line that has it.
 void choose(Simpler& simpler, const std::string& name, const std::string& value);
 
+/// Sets the query heads of every line to so many for each of its heads of keys. Whether one has both.
+bool choose_ratio(Simpler& simpler, int ratio);
+/// Behind all of them the same with as many query heads for each head of keys as kernels fix.
+void add_ratios(std::vector<std::shared_ptr<Simpler>>& list);
+
 /// Whether it asks for whole tiles alone: sizes that parameters say, set to what many kernels have for a
 /// tile.
 bool asks_whole_tiles(const Simpler& simpler);
@@ -57,6 +62,8 @@ struct Tried {
   std::shared_ptr<Simpler> simpler;
   Form form;
 };
+
+void add_ratios(std::vector<Tried>& list);
 
 /// Of a function over pointers and numbers, in the order in which they are tried: without what no parameter
 /// says, of the usual sizes first, then of those for which many kernels are written; and of one query of any

@@ -115,7 +115,7 @@ double likelihood_of_others(const Candidate& candidate, const Way& way, const Ca
 }
 
 double likelihood_with_flag(const Candidate& candidate, const Way& way, const CallSettings& settings,
-                            double& worked) {
+                            double& worked, bool& right) {
   double most = -3;
   const Port& port = way.simpler->port;
   if (!way.trial.ok() || strays(way.trial)) return most;
@@ -130,6 +130,7 @@ double likelihood_with_flag(const Candidate& candidate, const Way& way, const Ca
     const Trial trial = try_call(candidate, way.form, flagged, *given, settings);
     worked += trial.answer.worked_seconds;
     most = std::max(most, likelihood(*given, trial));
+    right = right || (is_right(*given, trial) && !strays(trial) && !leaves_barriers_out(trial));
   }
   return most;
 }

@@ -22,6 +22,7 @@ struct Way {
   Trial trial;
   double score = -3;
   bool elsewhere = false;  ///< right in another of its problems than this one
+  bool caused = false;     ///< right but for one fault that is known
   Outcome limit = {};      ///< of the same call of usual sizes; empty where it is one
 };
 
@@ -58,9 +59,9 @@ double likelihood_of_others(const Candidate& candidate, const Way& way, const Ca
                             double& worked);
 
 /// What speaks for a way where the op is asked with a flag that the function has no parameter for, such as a
-/// mask that it always has.
+/// mask that it always has; `right`: its answer is right so.
 double likelihood_with_flag(const Candidate& candidate, const Way& way, const CallSettings& settings,
-                            double& worked);
+                            double& worked, bool& right);
 
 /// Whether an answer is written in full, kept to its memory, and right in about half of its elements.
 bool is_half_right(const Given& given, const Trial& trial);

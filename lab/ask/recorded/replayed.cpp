@@ -55,6 +55,57 @@ void leave_open(const Value& unset, const Value& answer, Replayed& replayed) {
     if (output.open[i] != 0) std::memset(static_cast<std::byte*>(output.want.data) + i * size, 0, size);
 }
 
+/// Whether two calls are given the same but for the memory that they write.
+bool given_alike(const Replayed& a, const Replayed& b) {
+  if (a.call->function != b.call->function || a.roles.size() != b.roles.size()) return false;
+  for (std::size_t i = 0; i < a.roles.size(); ++i) {
+    const Value &one = a.values[i], &other = b.values[i];
+    if (a.roles[i].returned && b.roles[i].returned) continue;
+    if (a.roles[i].output != b.roles[i].output || one.kind != other.kind) return false;
+    const bool same_form = !one.is_tensor() || (one.tensor.dtype == other.tensor.dtype &&
+                                                one.tensor.shape == other.tensor.shape &&
+                                                one.tensor.strides == other.tensor.strides);
+    if (!same_form || (one.is_tensor() && !a.roles[i].output && !same_content(one, other)) ||
+        (!one.is_tensor() && (one.integer != other.integer || !same_value(one.real, other.real))))
+      return false;
+  }
+  return true;
+}
+
+/// Elements of an argument that one call leaves as they were, and another one, given the same, writes: the
+/// test's own launch does not reach them. `other` writes nearly all, and what `call` writes is the same there.
+void leave_unreached_open(const Replayed& call, Replayed::Output& output, const Replayed::Output& other,
+                          std::vector<Value>& kept) {
+  constexpr double kNearlyAll = 0.95;
+  if (call.outputs.empty() || output.returned >= 0 || other.returned >= 0 || output.role != other.role ||
+      !output.open.empty() || !output.want.is_contiguous())
+    return;
+  const std::vector<double> before = oracle::elements(output.before), want = oracle::elements(output.want),
+                            of_other = oracle::elements(other.want),
+                            before_other = oracle::elements(other.before);
+  std::vector<std::uint8_t> open(want.size());
+  std::size_t written = 0, left = 0;
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    const bool writes = !same_value(want[i], before[i]), other_writes = !same_value(of_other[i], before_other[i]);
+    if (writes && !same_value(want[i], of_other[i])) return;
+    written += other_writes;
+    open[i] = !writes && !same_value(want[i], of_other[i]);
+    left += open[i];
+  }
+  if (left == 0 || left == want.size() ||
+      static_cast<double>(written) < kNearlyAll * static_cast<double>(want.size()))
+    return;
+  Value copy = tensor_value(output.name, output.want.dtype,
+                            {output.want.shape.begin(), output.want.shape.begin() + output.want.rank});
+  const auto size = static_cast<std::size_t>(size_of(output.want.dtype));
+  std::memcpy(copy.storage.get(), output.want.data, want.size() * size);
+  for (std::size_t i = 0; i < open.size(); ++i)
+    if (open[i] != 0) std::memset(static_cast<std::byte*>(copy.storage.get()) + i * size, 0, size);
+  output.open = std::move(open);
+  output.want = copy.tensor;
+  kept.push_back(std::move(copy));
+}
+
 }  // namespace
 
 std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* facts) {
@@ -131,6 +182,11 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
   };
   for (const RecordedCall& call : recording.calls) add(call);
   for (const RecordedCall& call : recording.asked) add(call);
+  for (Replayed& call : list)
+    for (const Replayed& other : list)
+      for (std::size_t t = 0; &call != &other && t < call.outputs.size() && t < other.outputs.size(); ++t)
+        if (call.outputs[t].returned < 0 && given_alike(call, other))
+          leave_unreached_open(call, call.outputs[t], other.outputs[t], call.kept);
   return list;
 }
 

@@ -1,5 +1,6 @@
 #include "lab/evidence/probes/probes.hpp"
 
+#include "lab/evidence/probes/laid.hpp"
 #include "lab/evidence/probes/watched.hpp"
 #include "lab/evidence/variations/changed_answers.hpp"
 
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <optional>
 
 namespace isomer::lab {
 namespace {
@@ -25,81 +27,6 @@ std::size_t looked_at(const Given& given) {
     for (std::size_t i = 0; i < given.open[t].size(); ++i)
       count += given.plain.tensors[t].written[i] && !given.open[t][i];
   return count;
-}
-
-/// The value's elements in a new storage with those strides, `before` elements in; what lies between is
-/// `fill`.
-Value relaid(const Value& value, const std::vector<std::int64_t>& strides, std::int64_t before,
-             std::uint8_t fill) {
-  const Tensor& from = value.tensor;
-  const std::int64_t size = size_of(from.dtype);
-  std::int64_t last = before;
-  for (int d = 0; d < from.rank; ++d) last += (from.size(d) - 1) * strides[static_cast<std::size_t>(d)];
-  Value laid = tensor_value(value.name, from.dtype, {from.empty() ? 0 : last + 1});
-  std::memset(laid.storage.get(), fill, laid.storage_bytes);
-  laid.tensor = from;
-  laid.tensor.data = static_cast<std::byte*>(laid.storage.get()) + before * size;
-  laid.storage_offset = static_cast<std::size_t>(before * size);
-  std::copy(strides.begin(), strides.end(), laid.tensor.strides.begin());
-  for (std::int64_t flat = 0; flat < from.numel(); ++flat) {
-    std::int64_t source = 0, target = 0, index = flat;
-    for (int d = from.rank - 1; d >= 0; --d) {
-      source += index % from.size(d) * from.stride(d);
-      target += index % from.size(d) * laid.tensor.stride(d);
-      index /= from.size(d);
-    }
-    std::memcpy(static_cast<std::byte*>(laid.tensor.data) + target * size,
-                static_cast<const std::byte*>(from.data) + source * size, static_cast<std::size_t>(size));
-  }
-  return laid;
-}
-
-/// What a callee sees that takes the storage for a compact tensor of the same shape, from its first byte.
-Value flat_view(const Value& value, bool from_begin) {
-  Value flat = deep_copy(value);
-  std::int64_t stride = 1;
-  for (int d = flat.tensor.rank - 1; d >= 0; --d) {
-    flat.tensor.strides[static_cast<std::size_t>(d)] = stride;
-    stride *= flat.tensor.size(d);
-  }
-  if (from_begin) flat.tensor.data = flat.storage.get();
-  return compact_copy(flat);
-}
-
-struct Laid {
-  const char* how;
-  std::vector<std::int64_t> strides;
-};
-
-std::vector<Laid> layouts(const Tensor& tensor, oracle::Original::Reads reads) {
-  std::vector<Laid> list;
-  const auto rank = static_cast<std::size_t>(tensor.rank);
-  std::vector<std::int64_t> strides(rank, 1);
-  std::int64_t step = 1;
-  for (std::size_t d = rank; d-- > 0;) {
-    strides[d] = step;
-    step *= tensor.size(static_cast<int>(d)) + (d + 1 == rank ? 3 : 1);
-  }
-  if (rank > 1) list.push_back({"padded", strides});
-  if (rank > 2) {
-    // The outer dimensions in reverse order, the last contiguous.
-    step = tensor.size(-1);
-    for (std::size_t d = 0; d + 1 < rank; ++d) {
-      strides[d] = step;
-      step *= tensor.size(static_cast<int>(d));
-    }
-    strides[rank - 1] = 1;
-    list.push_back({"transposed", strides});
-  }
-  if (reads == oracle::Original::Reads::every_stride) {
-    step = 2;
-    for (std::size_t d = rank; d-- > 0;) {
-      strides[d] = step;
-      step *= tensor.size(static_cast<int>(d));
-    }
-    list.push_back({"inner stride 2", strides});
-  }
-  return list;
 }
 
 std::shared_ptr<Given> with_value(const Given& given, std::size_t role, Value value) {
@@ -156,6 +83,55 @@ Differs compare_view(const Subjected& s, std::size_t role, const Value& view, co
     }
   }
   return result;
+}
+
+/// Whether the answer is the same where an input or output has other strides.
+bool follows(const Subjected& s, int role, const std::vector<std::int64_t>& strides, const Outputs& base,
+             Probed& found) {
+  const auto at = static_cast<std::size_t>(role);
+  const Differs other =
+      compare_view(s, at, relaid(s.given->values[at], strides, 0, 0xff), base, false, found);
+  return !other.refused && other.elements == 0;
+}
+
+/// What a view that ends the call says of it: it is read several elements at once, which have to begin at a
+/// multiple of them, or another input is addressed by its strides. Nothing where it is neither.
+std::optional<Finding> limit_of_crash(const Subjected& s, int role, const Laid& laid, const Differs& crashed,
+                                      const Outputs& base, Probed& found) {
+  const auto at = static_cast<std::size_t>(role);
+  const Value& value = s.given->values[at];
+  const std::string name = argument_name(s, passing_of(s.form, role));
+  Finding finding;
+  finding.code = Code::assumes_contiguous;
+  finding.argument = name;
+  finding.location = crashed.answer.place;
+  const Value view = relaid(value, laid.strides, 0, 0xff);
+  const std::string stops = fmt::format("{} {} ({}) stops the call: {}", laid.how, name,
+                                        view.tensor.describe(), crashed.answer.message);
+  if (follows(s, role, aligned_rows(value.tensor), base, found)) {
+    finding.evidence = stops + "; with rows that begin at multiples of 16 bytes its strides are followed";
+    finding.fix = "touch several elements at once only where a row begins at a multiple of them";
+    return finding;
+  }
+  for (std::size_t other = 0; other < s.port.roles.size(); ++other) {
+    const Value& alike = s.given->values[other];
+    if (other == at || s.port.roles[other].output || !alike.is_tensor() || !value.is_tensor() ||
+        alike.tensor.rank != value.tensor.rank || alike.tensor.shape != value.tensor.shape ||
+        passing_of(s.form, static_cast<int>(other)) < 0)
+      continue;
+    auto both = with_value(*s.given, at, relaid(value, aligned_rows(value.tensor), 0, 0xff));
+    both->values[other] = relaid(alike, aligned_rows(alike.tensor), 0, 0xff);
+    const Trial trial = call(s, *both, found);
+    if (!trial.ok() || different(*s.given, trial.outputs, base) > 0) continue;
+    finding.argument = argument_name(s, passing_of(s.form, static_cast<int>(other)));
+    finding.evidence = fmt::format(
+        "{}; with {} in the same layout, rows at multiples of 16 bytes, the answer is "
+        "right, so {} is addressed by the strides of {}",
+        stops, finding.argument, finding.argument, name);
+    finding.fix = fmt::format("address {} by its own strides", finding.argument);
+    return finding;
+  }
+  return std::nullopt;
 }
 
 /// An input whose own strides the answer does not follow.
@@ -267,6 +243,12 @@ void probe_strides(const Subjected& s, Probed& found) {
         const Differs d = compare_view(s, static_cast<std::size_t>(role), view, base.outputs, false, found);
         // Who wins a race, or what lies where it strays, is another thing in every layout.
         if (!s.memory_safe && !d.refused && !d.flat) continue;
+        if (d.refused && d.answer.end == Answer::End::crashed && laid.strides.back() == 1)
+          if (std::optional<Finding> limit = limit_of_crash(s, role, laid, d, base.outputs, found)) {
+            if (limit->argument == argument_name(s, passing)) found.inner_only.push_back(limit->argument);
+            add_once(found.findings, std::move(*limit));
+            break;
+          }
         if (d.refused || d.elements > 0) {
           fill(Code::assumes_contiguous, laid.how, view, d, "address the tensor by its strides");
           if (!d.refused && !s.port.roles[static_cast<std::size_t>(role)].output)

@@ -29,7 +29,8 @@ struct Subjected {
 struct Probed {
   std::vector<Finding> findings;
   std::vector<std::string> notes;
-  std::vector<std::string> inner_only;  ///< arguments of which the innermost stride alone is ignored
+  std::vector<std::string> inner_only;  ///< arguments whose strides are followed but for the innermost, or
+                                        ///< for rows that begin between what is touched at once
   std::vector<std::string> borrowed;    ///< inputs whose strides another input is addressed by
   int calls = 0;
 };

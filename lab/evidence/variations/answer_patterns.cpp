@@ -137,7 +137,7 @@ std::optional<Finding> times_a_number(const Numbers& numbers) {
         scaled += !right;
       }
     }
-  constexpr std::size_t kEnough = 256;
+  constexpr std::size_t kEnough = 48;  // of scales there are few, and each has to fit
   if (factor == 0 || compared < kEnough || 2 * scaled < compared) return std::nullopt;
   const std::string& name = numbers.evidence.front().given->plain.tensors[output].name;
   const double power = std::round(std::log2(std::fabs(factor)));

@@ -16,6 +16,8 @@ constexpr std::string_view kFactor = "factor=", kTransposed = "transposed=";
 /// Ratios this near to one factor have it; other faults beside it may touch a tenth of the elements.
 constexpr double kNear = 0x1p-5, kShare = 0.9;
 constexpr std::size_t kFewestRatios = 50;
+/// Of an exact f32, where the factor is one: two roundings, and what is left off its decimals.
+constexpr double kNearInF32 = 4e-6;
 
 std::vector<double> ratios_of(const std::vector<Evidence>& evidence, std::size_t output) {
   std::vector<double> ratios;
@@ -62,6 +64,13 @@ std::string factor_of(const std::vector<Evidence>& evidence, std::size_t output)
   std::nth_element(ratios.begin(), middle, ratios.end());
   const double ratio = *middle, size = std::fabs(ratio);
   if (!(size > 0) || !std::isfinite(ratio) || std::fabs(ratio - 1) < kNear) return {};
+  const oracle::ExpectedTensor& first = evidence.front().given->plain.tensors[output];
+  const bool exact = first.dtype == DType::f32 && !first.bound.empty() && first.bound.front() == 0;
+  const auto alike = std::count_if(ratios.begin(), ratios.end(),
+                                   [&](double each) { return std::fabs(each / ratio - 1) < kNearInF32 / 2; });
+  if (exact && 2 * alike > static_cast<std::ptrdiff_t>(ratios.size()))
+    return (ratio < 0 ? "-" : "") +
+           simplest_between(size * (1 - kNearInF32 / 4), size * (1 + kNearInF32 / 4));
   const auto near = std::count_if(ratios.begin(), ratios.end(),
                                   [&](double each) { return std::fabs(each / ratio - 1) < kNear; });
   if (static_cast<double>(near) < kShare * static_cast<double>(ratios.size())) return {};
@@ -122,6 +131,8 @@ void apply_changes(const oracle::Variations& variations, oracle::Expected& expec
       if (!tensor.written[i]) continue;
       tensor.value[i] *= factor;
       tensor.bound[i] *= std::fabs(factor);
+      if (tensor.dtype == DType::f32 && std::isfinite(tensor.value[i]))
+        tensor.bound[i] = std::max(tensor.bound[i], kNearInF32 * std::fabs(tensor.value[i]));
     }
   }
 }

@@ -117,7 +117,10 @@ bool take_cleared(const Candidate& candidate, const Questions& questions, Called
 }
 
 bool take_flag(const Candidate& candidate, const Questions& questions, Called& called,
-               std::optional<Port>& narrowed, Numbers& numbers) {
+               std::optional<Port>& narrowed, Numbers& numbers, bool right_alone) {
+  if (right_alone && (!called.trial.ok() || strays_or_races(called.trial) ||
+                      share_right(*called.given, called.trial) >= kRight))
+    return false;
   for (std::size_t role = 0; role < called.port->roles.size(); ++role) {
     if (called.port->original->parameters[role].kind != oracle::Original::Kind::boolean ||
         called.form.takes(static_cast<int>(role)))
@@ -129,9 +132,10 @@ bool take_flag(const Candidate& candidate, const Questions& questions, Called& c
     if (is_same_problem(*given, *called.given)) continue;
     Trial trial = try_call(candidate, called.form, flagged, *given, questions.settings);
     if (!trial.ok() || strays_or_races(trial)) continue;
+    const bool right = share_right(*given, trial) >= kRight;
+    if (right_alone && !right) continue;
     Numbers of_flag = explain_numbers(candidate, called.form, flagged, questions);
     // A fault beside it has to be one that explains the rest.
-    const bool right = share_right(*given, trial) >= kRight;
     if (!right && !of_flag.explanation.explains) continue;
     Finding finding;
     finding.code = Code::convention;

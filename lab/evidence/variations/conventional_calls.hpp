@@ -12,9 +12,10 @@ void take_convention(const Candidate& candidate, const Questions& questions, Cal
                      Numbers& numbers);
 
 /// A flag of the op that no parameter says, such as causal: where the answer is right with it, the candidate
-/// has it for good, and is asked for nothing else.
+/// has it for good, and is asked for nothing else. `right_alone`: only where the answer was wrong and is
+/// right with it, and not where a fault is left beside.
 bool take_flag(const Candidate& candidate, const Questions& questions, Called& called,
-               std::optional<Port>& narrowed, Numbers& numbers);
+               std::optional<Port>& narrowed, Numbers& numbers, bool right_alone = false);
 
 /// A call that is wrong in memory of any content, and right in memory that is zero: it adds to what its
 /// callers have cleared, which is a convention. Whether it is so; then `called` and `numbers` are of such

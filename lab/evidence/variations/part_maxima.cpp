@@ -33,6 +33,8 @@ struct Places {
   }
   std::string said(std::size_t block) const {
     const std::size_t first = *std::min_element(left_out.begin(), left_out.end());
+    if (first == *std::max_element(left_out.begin(), left_out.end()) && (first == 0 || first + 1 == block))
+      return fmt::format("; it is the {} element of a block that is left out", first == 0 ? "first" : "last");
     const bool before =
         std::all_of(counted.begin(), counted.end(),
                     [&](const std::vector<std::size_t>& alike) { return alike.front() < first; });
@@ -52,6 +54,7 @@ std::optional<Finding> maximum_of_a_part(const Port& port, const Numbers& number
   const auto& scaling = port.original->scaling;
   std::size_t wrong = 0, others = 0, all = 0, size = 0;
   Places places;
+  bool by_another_rule = false;
   std::string name;
   for (const Evidence& evidence : numbers.evidence) {
     if (scaling.output >= evidence.given->plain.tensors.size()) return std::nullopt;
@@ -66,6 +69,11 @@ std::optional<Finding> maximum_of_a_part(const Port& port, const Numbers& number
       if (holds(want, i, got)) continue;
       const double largest = *std::max_element(blocks[i].begin(), blocks[i].end()),
                    counted = got * scaling.largest;
+      // Zeros, and a maximum that is under the op's least one, have scales by another rule.
+      if (largest == 0 || std::fabs(counted - largest) <= kNearToElement * largest) {
+        by_another_rule = true;
+        continue;
+      }
       std::vector<std::size_t> alike;
       for (std::size_t e = 0; e < blocks[i].size(); ++e)
         if (std::fabs(blocks[i][e] - counted) <= kNearToElement * blocks[i][e]) alike.push_back(e);
@@ -86,9 +94,9 @@ std::optional<Finding> maximum_of_a_part(const Port& port, const Numbers& number
     }
   }
   if (wrong < kFewestScales || 4 * others > wrong || places.left_out.empty()) return std::nullopt;
-  // Of few blocks the places have to say the same.
+  // Of few blocks the places have to say the same, and where another rule makes scales too.
   const std::string said = places.said(size);
-  if (wrong < kFewOfBlocks && said.empty()) return std::nullopt;
+  if ((wrong < kFewOfBlocks || by_another_rule) && said.empty()) return std::nullopt;
   Finding finding;
   finding.code = Code::other_reduction;
   finding.argument = name;

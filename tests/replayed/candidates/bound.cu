@@ -61,3 +61,41 @@ __global__ void add(const float* x, float* y, int n, int step) {
 }
 extern "C" void add_all(const float* x, float* y, int n) { add<<<1, 1>>>(x, y, n, 1); }
 extern "C" void add_every_second(const float* x, float* y, int n) { add<<<1, 1>>>(x, y, n, 2); }
+
+/// Columns times a factor each, or rows.
+template <bool kColumns>
+__global__ void spread(const float* x, const float* factor, float* y, int rows, int columns) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < rows * columns) y[i] = x[i] * factor[kColumns ? i % columns : i / columns];
+}
+extern "C" void spread_columns(const float* x, const float* factor, float* y, int M, int N) {
+  spread<true><<<(M * N + 63) / 64, 64>>>(x, factor, y, M, N);
+}
+extern "C" void spread_rows(const float* x, const float* factor, float* y, int M, int N) {
+  spread<false><<<(M * N + 63) / 64, 64>>>(x, factor, y, M, N);
+}
+
+/// Numbers, and what is none of them as 0.
+template <bool kInfinite>
+__global__ void keep(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = kInfinite && isinf(x[i]) ? 0.0f : isnan(x[i]) ? 0.0f : x[i];
+}
+extern "C" void keep_numbers(const float* x, float* y, int n) { keep<true><<<(n + 63) / 64, 64>>>(x, y, n); }
+extern "C" void keep_numbers_and_infinities(const float* x, float* y, int n) {
+  keep<false><<<(n + 63) / 64, 64>>>(x, y, n);
+}
+
+/// Where the largest element of each row is, or the least.
+template <bool kLargest>
+__global__ void find(const float* x, long long* y, int rows, int columns) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  int best = 0;
+  for (int i = 1; i < columns; ++i)
+    if (kLargest ? x[row * columns + i] > x[row * columns + best] : x[row * columns + i] < x[row * columns + best])
+      best = i;
+  y[row] = best;
+}
+extern "C" void find_largest(const float* x, long long* y, int M, int N) { find<true><<<1, 64>>>(x, y, M, N); }
+extern "C" void find_least(const float* x, long long* y, int M, int N) { find<false><<<1, 64>>>(x, y, M, N); }

@@ -80,6 +80,7 @@ struct Transform {
   std::function<void(Elements&, std::size_t)> change;
   double answer = 1;  ///< the answer times that
   const char *said, *fix;
+  bool turns = false;  ///< changes the order of the elements for the opposite
 };
 
 std::vector<Transform> transforms_of(const Value& value, bool multiple) {
@@ -126,8 +127,15 @@ std::vector<Transform> transforms_of(const Value& value, bool multiple) {
                   "take exponentials and logarithms of {} with base e"});
   for (const Factor& factor : factors)
     list.push_back({Code::missing_scale, times(factor.by), 1, factor.said,
-                    "multiply {} by the factor that the original multiplies it by"});
+                    "multiply {} by the factor that the original multiplies it by", factor.by == -1});
   return list;
+}
+
+/// Whether the results are places alone: which element it is, and not what it is.
+bool chooses(const Replayed& replayed) {
+  return std::none_of(replayed.outputs.begin(), replayed.outputs.end(), [](const Replayed::Output& output) {
+    return is_float(output.want.dtype) || size_of(output.want.dtype) < 4;
+  });
 }
 
 }  // namespace
@@ -170,6 +178,13 @@ void add_transform_experiments(const Approach& approach, const Replayed& replaye
       experiment.finding.evidence =
           fmt::format(fmt::runtime(std::string("the answer is right ") + each.said), name);
       experiment.finding.fix = fmt::format(fmt::runtime(each.fix), name);
+      if (each.turns && chooses(replayed)) {
+        experiment.finding.code = Code::inverted_condition;
+        experiment.finding.evidence +=
+            ": of its elements the least are chosen where the original chooses the largest, or the other way "
+            "round";
+        experiment.finding.fix = fmt::format("compare the elements of {} the other way round", name);
+      }
       list.push_back(std::move(experiment));
     }
   }

@@ -161,6 +161,36 @@ Finding rows_of_a_value(const Approach& approach, const Replayed& replayed, cons
 
 }  // namespace
 
+Finding wrong_where_not_finite(const Replayed& replayed, std::size_t output, const std::vector<bool>& wrong) {
+  struct Kind {
+    const char* said;
+    bool (*is)(double);
+  };
+  constexpr Kind kKinds[] = {{"NaN", [](double each) { return std::isnan(each); }},
+                             {"infinite", [](double each) { return std::isinf(each); }},
+                             {"NaN or infinite", [](double each) { return !std::isfinite(each); }}};
+  for (const Beside& input : beside(replayed, replayed.outputs[output].want))
+    for (const Kind& kind : kKinds) {
+      std::size_t count = 0;
+      bool same = true;
+      for (std::size_t i = 0; i < wrong.size() && same; ++i) {
+        same = wrong[i] == kind.is(input.elements[i]);
+        count += wrong[i];
+      }
+      if (!same || count == 0 || count == wrong.size()) continue;
+      Finding finding;
+      finding.code = Code::nan_inf;
+      finding.argument = replayed.outputs[output].name;
+      finding.evidence =
+          fmt::format("is wrong where {} is {}, in {} of {} elements, and right everywhere else", input.said,
+                      kind.said, count, wrong.size());
+      finding.fix =
+          fmt::format("treat elements of {} that are {} as the original does", input.said, kind.said);
+      return finding;
+    }
+  return {};
+}
+
 Finding pattern_of_inputs(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                           std::size_t output) {
   const Replayed::Output& of = replayed.outputs[output];

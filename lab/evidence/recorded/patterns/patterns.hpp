@@ -38,6 +38,8 @@ Finding other_of_equals(const Replayed& replayed, std::size_t output, const std:
 Finding other_side_of_index(const Replayed& replayed, std::size_t output, const std::vector<double>& got,
                             const Facts* facts);
 
+/// Wrong in just the elements of which an input's is NaN, or infinite: the finding that this is, or none.
+Finding wrong_where_not_finite(const Replayed& replayed, std::size_t output, const std::vector<bool>& wrong);
 /// What the inputs say of an output that is wrong for a reason unknown: wrong where an input has one value,
 /// or off by a function of an input.
 Finding pattern_of_inputs(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,

@@ -24,7 +24,7 @@ const std::vector<std::string>& layouts() {
 const oracle::CaseSchema& schema() {
   // Regimes of this op's own: quotients that are ties between e4m3 values, scales next to powers of two, and
   // rows of all magnitudes.
-  std::vector<std::string> regimes = oracle::regime_names();
+  std::vector<std::string> regimes = oracle::all_regime_names();
   regimes.insert(regimes.end(), {"e4m3_ties", "powers", "decades"});
   static const oracle::CaseSchema fields(
       "act_quant",

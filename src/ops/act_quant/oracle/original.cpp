@@ -43,46 +43,46 @@ std::vector<std::vector<double>> magnitudes(const core::Call& call) {
 }
 
 Original original(bool returned) {
-  return {
-      .op = "act_quant",
-      .functions = {"act_quant"},
-      .parameters = {{.name = "x", .argument = "x", .field = "dtype", .also = "input in x_ptr src"},
-                     {.name = "block_size",
-                      .argument = "block_size",
-                      .kind = Original::Kind::integer,
-                      .optional = true,
-                      .fallback = 128,
-                      .also = "block bs group_size group"},
-                     {.name = "y",
-                      .argument = "y",
-                      .output = true,
-                      .returned = returned,
-                      .also = "out output y_ptr q xq"},
-                     {.name = "s",
-                      .argument = "s",
-                      .output = true,
-                      .returned = returned,
-                      .also = "scale scales s_ptr out_scale"}},
-      .bind = bind_values,
-      .number =
-          [](const core::Call& call, std::string_view) {
-            return static_cast<double>(call.options<ActQuantOptions>().block_size);
-          },
-      .probes = {"m=3 k=256", "m=3 k=256 regime=e4m3_ties", "m=3 k=256 regime=powers", "m=3 k=256 scale=1e-6",
-                 "m=3 k=256 scale=1e-11", "m=3 k=256 scale=1e-13", "m=6 k=256 regime=mixed",
-                 "m=4 k=256 regime=tiny", "m=3 k=384 regime=outlier", "m=4 k=256 regime=zero_rows",
-                 "m=4 k=256 regime=nan", "m=4 k=256 regime=inf", "m=24 k=256 regime=decades"},
-      .sizes = {"k=256 m="},
-      // Of whole rows, as where each token has one scale.
-      .sayable = {{.field = "k",
-                   .names = "b|bs|.*(block|group|tile).*",
-                   .values = {"$2 block=$2"},
-                   .of_who_says_none = true}},
-      .empties = {"m=0 k=256"},
-      .called_empty = true,
-      .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f16}}},
-      .open = open,
-      .scaling = {.output = 1, .largest = 448, .under_maximum = "floor=", .magnitudes = magnitudes}};
+  return {.op = "act_quant",
+          .functions = {"act_quant"},
+          .parameters = {{.name = "x", .argument = "x", .field = "dtype", .also = "input in x_ptr src"},
+                         {.name = "block_size",
+                          .argument = "block_size",
+                          .kind = Original::Kind::integer,
+                          .optional = true,
+                          .fallback = 128,
+                          .also = "block bs group_size group"},
+                         {.name = "y",
+                          .argument = "y",
+                          .output = true,
+                          .returned = returned,
+                          .also = "out output y_ptr q xq"},
+                         {.name = "s",
+                          .argument = "s",
+                          .output = true,
+                          .returned = returned,
+                          .also = "scale scales s_ptr out_scale"}},
+          .bind = bind_values,
+          .number =
+              [](const core::Call& call, std::string_view) {
+                return static_cast<double>(call.options<ActQuantOptions>().block_size);
+              },
+          .probes = {"m=3 k=256", "m=3 k=256 regime=e4m3_ties", "m=3 k=256 regime=powers",
+                     "m=3 k=256 scale=1e-6", "m=3 k=256 scale=1e-11", "m=3 k=256 scale=1e-13",
+                     "m=6 k=256 regime=mixed", "m=4 k=256 regime=tiny", "m=3 k=384 regime=outlier",
+                     "m=4 k=256 regime=zero_rows", "m=4 k=256 regime=nan", "m=4 k=256 regime=inf",
+                     "m=24 k=256 regime=decades", "m=12 k=256 regime=ends"},
+          .sizes = {"k=256 m="},
+          // Of whole rows, as where each token has one scale.
+          .sayable = {{.field = "k",
+                       .names = "b|bs|.*(block|group|tile).*",
+                       .values = {"$2 block=$2"},
+                       .of_who_says_none = true}},
+          .empties = {"m=0 k=256"},
+          .called_empty = true,
+          .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f16}}},
+          .open = open,
+          .scaling = {.output = 1, .largest = 448, .under_maximum = "floor=", .magnitudes = magnitudes}};
 }
 
 }  // namespace

@@ -76,6 +76,7 @@ Original original(bool returned, bool lse, bool heads_first) {
   // The same for who has one length, and scores beyond what e^x has room for where nobody says a scale.
   original.probes.emplace_back("b=1 sq=70 sk=70 hq=2 hkv=1 d=16");
   original.probes.emplace_back("b=1 sq=5 sk=11 hq=2 hkv=1 d=16 regime=outlier");
+  original.probes.emplace_back("b=1 sq=6 sk=9 hq=2 hkv=1 d=16 regime=level");
   original.features = {{"hkv",
                         [](const core::Call& c) {
                           return c.args<AttentionArgs>().q.size(-2) != c.args<AttentionArgs>().k.size(-2);

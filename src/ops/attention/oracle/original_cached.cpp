@@ -81,7 +81,8 @@ Original cached(bool paged, bool returned) {
           },
       .probes = {"b=3 sq=1 sk=40 hq=4 hkv=2 d=16", "b=2 sq=1 sk=21 hq=2 hkv=2 d=32",
                  "b=2 sq=1 sk=20 hq=2 hkv=1 d=16 scale=40", "b=4 sq=1 sk=150 hq=6 hkv=3 d=16",
-                 "b=2 sq=1 sk=33 hq=2 hkv=1 d=16 regime=outlier"},
+                 "b=2 sq=1 sk=33 hq=2 hkv=1 d=16 regime=outlier",
+                 "b=2 sq=1 sk=19 hq=2 hkv=1 d=16 regime=level"},
       .sizes = {"sq=1 hq=2 hkv=1 d=16 sk="},
       .empties = {},
       .usual = {{{"dtype", DType::f16}}, {{"dtype", DType::bf16}}, {{"dtype", DType::f32}}}};

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
 namespace isomer::ops::attention {
 namespace {
@@ -28,6 +29,13 @@ std::int64_t depth_of(std::int64_t dims, const oracle::Variations& vary) {
   return std::max<std::int64_t>(dims - left_out, 0);
 }
 
+/// Of so many keys those in whole tiles, where what is behind them is left out; otherwise no bound.
+std::int64_t whole_keys(std::int64_t keys, const oracle::Variations& vary) {
+  for (const std::int64_t tile : {16, 32, 64})
+    if (vary.has("keys=whole-" + std::to_string(tile))) return keys / tile * tile;
+  return std::numeric_limits<std::int64_t>::max();
+}
+
 /// Attention of one query against the keys of its head.
 class Row {
  public:
@@ -44,6 +52,7 @@ class Row {
     if (vary_.has("scale=of-dv") && o_.scale == 0) scale_ = 1 / std::sqrt(dv);
     dims_ = a_.q.size(-1);
     depth_ = depth_of(dims_, vary_);
+    whole_keys_ = whole_keys(s.k_len, vary_);
     short_sums_ = vary_.has("sums=short") && a_.q.dtype == DType::e4m3fn && a_.k.dtype == DType::e4m3fn;
     logits_.resize(static_cast<std::size_t>(s.k_len));
     unmasked_.resize(logits_.size());
@@ -57,7 +66,10 @@ class Row {
 
   void run(std::int64_t i, std::int64_t head) {
     const std::int64_t heads_kv = a_.k.size(-2), group = a_.q.size(-2) / heads_kv;
-    const std::int64_t g = vary_.has("heads=modulo") ? head % heads_kv : head / group;
+    const std::int64_t g = vary_.has("heads=modulo")  ? head % heads_kv
+                           : vary_.has("heads=next")  ? (head / group + 1) % heads_kv
+                           : vary_.has("heads=first") ? 0
+                                                      : head / group;
     blur_ = max_products_ = 0;
     for (std::int64_t j = 0; j < s_.k_len; ++j) {
       const auto at = static_cast<std::size_t>(j);
@@ -117,6 +129,7 @@ class Row {
 
   /// i + Sk − Sq − left <= j <= i + Sk − Sq + right; causal means right = 0. A chunk holds what lies in it.
   bool visible(std::int64_t i, std::int64_t j) const {
+    if (j >= whole_keys_) return false;
     if (vary_.has("keys=without-last") && j == s_.k_len - 1) return false;
     if (vary_.has("keys=without-first") && j == 0) return false;
     const std::int64_t diagonal = i + (vary_.has("causal=top-left") ? 0 : s_.k_len - s_.q_len);
@@ -161,14 +174,18 @@ class Row {
         max_abs_logit_ = std::max(max_abs_logit_, std::fabs(s));
     }
     empty_ = !any && sink == -kInfinity;
+    vanished_ = false;
     if (empty_) return;
-    const bool raw = vary_.has("max=none"), from_zero = vary_.has("max=from-zero");
+    const bool raw = vary_.has("max=none"),
+               from_zero = vary_.has("max=from-zero") || vary_.has("max=from-zero-to-nan"),
+               of_two = vary_.has("weights=base-2");
     if (from_zero) m = std::max(m, 0.0);
     // Without the subtraction f32 overflows above 88, which is the fault.
     const auto weight = [&](double s) {
       if (from_zero)
         return static_cast<double>(std::exp(static_cast<float>(s - m)));  // f32 underflows below −104
-      return raw ? static_cast<double>(std::exp(static_cast<float>(s))) : std::exp(s - m);
+      if (raw) return static_cast<double>(std::exp(static_cast<float>(s)));
+      return of_two ? std::exp2(s - m) : std::exp(s - m);
     };
     const double sink_weight = std::isfinite(sink) ? weight(sink) : 0;
     denominator_ = sink_weight * (vary_.has("sink=counted-twice") ? 2 : 1);
@@ -182,9 +199,13 @@ class Row {
       for (std::size_t j = 0; j < logits_.size(); ++j)
         if (logits_[j] == -kInfinity) denominator_ += weight(unmasked_[j]);
     empty_ = from_zero && denominator_ == 0;
+    vanished_ = empty_;
     if (empty_) return;
     const double sum = vary_.has("lse=without-sink") ? denominator_ - sink_weight : denominator_;
-    lse = (raw ? 0 : m) + std::log(sum);
+    const double of_sum = vary_.has("lse=maximum")         ? 0
+                          : vary_.has("log=base-2-of-sum") ? std::log2(sum)
+                                                           : std::log(sum);
+    lse = (raw || vary_.has("lse=without-maximum") ? 0 : m) + of_sum;
     if (vary_.has("log=base-2")) lse /= std::log(2.0);
     lse_bound = std::isnan(lse) ? 0 : oracle::lse_bound(lse, std::max(max_products_, max_abs_logit_)) + blur_;
   }
@@ -201,7 +222,9 @@ class Row {
   void weigh(std::int64_t g) {
     std::fill(bound.begin(), bound.end(), 0.0);
     if (empty_) {
-      std::fill(out.begin(), out.end(), vary_.has("empty=nan") ? std::nan("") : 0.0);
+      std::fill(
+          out.begin(), out.end(),
+          vary_.has("empty=nan") || (vanished_ && vary_.has("max=from-zero-to-nan")) ? std::nan("") : 0.0);
       lse = vary_.has("empty_lse=+inf") ? kInfinity : -kInfinity;
       lse_bound = 0;
       return;
@@ -262,12 +285,14 @@ class Row {
   const oracle::Variations& vary_;
   const Sequence& s_;
   double scale_ = 1, denominator_ = 0;
-  bool short_sums_ = false;   ///< tensor cores sum e4m3 products in fewer bits
-  double blur_ = 0;           ///< of a logit, by rotary rounding and short sums
-  double max_abs_logit_ = 0;  ///< of the visible keys and the sink
-  double max_products_ = 0;   ///< largest scale·Σ_d |q·k| of a visible key
-  std::int64_t behind_ = 0;   ///< keys behind the last that weigh in a variation
+  bool short_sums_ = false;      ///< tensor cores sum e4m3 products in fewer bits
+  double blur_ = 0;              ///< of a logit, by rotary rounding and short sums
+  double max_abs_logit_ = 0;     ///< of the visible keys and the sink
+  double max_products_ = 0;      ///< largest scale·Σ_d |q·k| of a visible key
+  std::int64_t whole_keys_ = 0;  ///< those that are left out come behind so many
+  std::int64_t behind_ = 0;      ///< keys behind the last that weigh in a variation
   bool empty_ = false;
+  bool vanished_ = false;              ///< of keys whose weights are all too small
   std::int64_t dims_ = 0, depth_ = 0;  ///< elements of a row of q, and those of them that q·k sums
   std::vector<double> unmasked_, logits_, weights_;
 };

@@ -33,7 +33,7 @@ const oracle::CaseSchema& schema() {
        oracle::flag_of_choice(contract(), "scale_format", "scale_format", "ue8m0"),
        oracle::flag_of_choice(contract(), "scale_layout", "scale_layout column_major", "colmajor"),
        oracle::choice("layout", layouts(), "how x, y and s lie in memory", true),
-       oracle::choice("regime", oracle::regime_names(), "values of x"),
+       oracle::choice("regime", oracle::all_regime_names(), "values of x"),
        oracle::real("scale", 1.0, "multiplies the values of x")});
   return fields;
 }

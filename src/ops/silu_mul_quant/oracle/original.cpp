@@ -55,7 +55,7 @@ Original original(bool returned) {
       .number = [](const core::Call&, std::string_view) { return static_cast<double>(kBlock); },
       .probes = {"m=3 k=256", "m=4 k=384 regime=outlier", "m=3 k=256 scale=30", "m=3 k=256 scale=0.001",
                  "m=3 k=256 scale=1e-6", "m=4 k=256 regime=zero_rows", "m=4 k=256 regime=nan",
-                 "m=4 k=256 regime=inf"},
+                 "m=4 k=256 regime=inf", "m=12 k=256 regime=ends"},
       .sizes = {"k=256 m="},
       .empties = {"m=0 k=256"},
       .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f16}}, {{"dtype", DType::f32}}},

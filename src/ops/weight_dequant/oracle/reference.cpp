@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 namespace isomer::ops::weight_dequant {
@@ -24,6 +25,14 @@ double truncated(DType type, double value) {
   return core::decode(type, &code);
 }
 
+/// The block for which one scale is taken: the op's, or the one that the variation of that name says.
+std::int64_t block_of(const oracle::Variations& vary, std::string_view name, std::int64_t size) {
+  const std::string_view said = vary.after(name);
+  std::int64_t block = 0;
+  for (const char digit : said) block = 10 * block + (digit - '0');
+  return block == 0 ? size : block;
+}
+
 }  // namespace
 
 void reference(const core::Call& call, const oracle::Variations& vary, oracle::Expected& expected) {
@@ -36,26 +45,33 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
   if (vary.has("encoding=e5m2")) weight.dtype = DType::e5m2;
   const std::int64_t rows = args.x.size(0), columns = args.x.size(1);
   const std::int64_t scale_rows = args.s.size(0);
+  const std::int64_t block_rows = block_of(vary, "scale=rows-of-", size),
+                     block_columns = block_of(vary, "scale=columns-of-", size);
+  // What a wrong block asks for behind the last scale is another finding's.
+  const std::int64_t last = args.s.numel() - 1;
   const std::int64_t scale_columns = vary.has("scale_grid=floor") ? columns / size : args.s.size(1);
   // Asked once: a search for causes has the reference made hundreds of times.
   const bool unmasked = vary.has("edge=unmasked"), transposed = vary.has("scale=transposed"),
              ignored = vary.has("scale=ignored"), inverse = vary.has("scale=inverse"),
              nan_480 = vary.has("nan=480"), flushed = vary.has("subnormals=flushed"),
-             truncates = vary.has("rounding=truncated");
+             truncates = vary.has("rounding=truncated"), of_rows = vary.has("scale_stride=of-rows");
   const std::pair<DType, bool> narrow_products[] = {{DType::bf16, vary.has("product=bf16")},
                                                     {DType::f16, vary.has("product=f16")}};
   const std::pair<DType, bool> rounded_products[] = {{DType::f16, vary.has("product=to-f16")},
                                                      {DType::bf16, vary.has("product=to-bf16")}};
   for (std::int64_t m = 0; m < rows; ++m)
     for (std::int64_t n = 0; n < columns; ++n) {
-      std::int64_t i = m / size, j = n / size;
+      std::int64_t i = m / block_rows, j = n / block_columns;
       // The columns that a whole last block would have beyond the row's end are the first of the next row.
       const std::int64_t beyond = args.s.size(1) * size - columns;
       if (unmasked && m > 0 && n < beyond) {
         i = (m - 1) / size;
         j = args.s.size(1) - 1;
       }
-      const std::int64_t at = transposed ? j * scale_rows + i : i * scale_columns + j;
+      const std::int64_t step = of_rows ? scale_rows : scale_columns;
+      const std::int64_t asked = transposed ? j * scale_rows + i : i * step + j;
+      const std::int64_t at = std::min(asked, last);
+      if (asked > last) y.set_unknown(static_cast<std::size_t>(y.index(m, n)));
       double x = oracle::read(weight, m, n);
       const double s = ignored ? 1.0 : scales[static_cast<std::size_t>(at)];
       if (nan_480 && std::isnan(x)) x = std::copysign(480.0, x);
@@ -75,6 +91,11 @@ const std::vector<oracle::Variation>& variations() {
       {"scale=transposed", "the scales read as if their matrix were stored transposed"},
       {"scale_grid=floor",
        "floor(N / block_size) scales in a row of s: a ragged edge shifts the rows after it"},
+      {"scale=columns-of-64", "the next scale taken for every 64 columns, not for every 128"},
+      {"scale=columns-of-256", "the next scale taken for every 256 columns, not for every 128"},
+      {"scale=rows-of-64", "the next row of scales taken for every 64 rows, not for every 128"},
+      {"scale=rows-of-256", "the next row of scales taken for every 256 rows, not for every 128"},
+      {"scale_stride=of-rows", "a row of scales taken to be as long as the scales have rows"},
       {"product=bf16", "scale and product rounded to bf16"},
       {"encoding=fnuz", "x decoded as e4m3fnuz, whose exponents are one less"},
       {"scale=inverse", "divided by the scale"},
