@@ -33,7 +33,7 @@ Values values_of(const oracle::Case& c, char tensor, DType type) {
       return {tensor == 'q' ? regime : Regime::normal, 1};
     case Regime::level:  // every logit far below 0
       if (tensor == 'v') return {Regime::normal, 1};
-      return {regime, tensor == 'q' ? 6 : -6};
+      return {regime, tensor == 'q' ? 6.0 : -6.0};
     case Regime::mixed:
       if (tensor == 'v') return {regime, wide_range ? 0x1p-12 : 1};
       return {Regime::normal, 1};
