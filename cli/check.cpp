@@ -50,8 +50,12 @@ int run(CheckOptions& options) {
   ReportFile junit("check", options.junit);
   if (!options.backends.empty()) options.selection.backends = options.backends;
   lab::ProgressBar bar;
-  const lab::Suite suite = lab::check(
-      options.selection, [&](int done, int all, const std::string& line) { bar.show(done, all, line); });
+  const auto show = [&](int done, int all, const std::string& line) { bar.show(done, all, line); };
+  const auto late = [](const std::string& line, const std::string& implementation, double seconds) {
+    fmt::print(stderr, "isomer: {} has worked on this case for {:.0f} s, and has not ended: {}\n",
+               implementation, seconds, line);
+  };
+  const lab::Suite suite = lab::check(options.selection, show, late);
   bar.clear();
   const lab::Coverage coverage = options.coverage ? lab::coverage(suite) : lab::Coverage();
   if (junit.asked()) junit.write(lab::check_junit(suite));

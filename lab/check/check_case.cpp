@@ -91,7 +91,8 @@ void run(const oracle::Problem& problem, const oracle::Expected& expected,
 }  // namespace
 
 std::vector<Outcome> check_case(const oracle::Oracle& oracle, const oracle::Case& fixed,
-                                const std::vector<Target>& targets, Queues& queues, bool given) {
+                                const std::vector<Target>& targets, Queues& queues, bool given,
+                                Overdue* overdue) {
   oracle::Problem problem(fixed);
   std::vector<Outcome> outcomes;
   const auto add = [&](const Target& target) -> Outcome& {
@@ -126,6 +127,8 @@ std::vector<Outcome> check_case(const oracle::Oracle& oracle, const oracle::Case
   }
   for (const Target& target : targets) {
     Outcome& outcome = add(target);
+    std::optional<Overdue::Work> working;
+    if (overdue != nullptr) working.emplace(*overdue, outcome.line, outcome.implementation);
     try {
       run(problem, *expected[allowance_of(*target.implementation).short_sums], *target.implementation,
           queues.on(target.device), arena, outcome);

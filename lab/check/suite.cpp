@@ -95,7 +95,7 @@ int Suite::count(Status status) const {
                                         [&](const Outcome& outcome) { return outcome.status == status; }));
 }
 
-Suite check(const Selection& selection, const Progress& progress) {
+Suite check(const Selection& selection, const Progress& progress, const Late& late) {
   check_names(selection);
   if (selection.sample > 0 && !selection.lines.empty())
     fail(ErrorCode::bad_argument,
@@ -143,11 +143,13 @@ Suite check(const Selection& selection, const Progress& progress) {
   std::mutex mutex;
   int done = 0;
   std::exception_ptr failure;
+  Overdue overdue(kPatience, late);
   const auto serve = [&] {
     Queues queues;
     for (std::size_t i; (i = next.fetch_add(1)) < work.size();) {
       try {
-        outcomes[i] = check_case(*work[i].oracle, work[i].fixed, work[i].targets, queues, !lines.empty());
+        outcomes[i] =
+            check_case(*work[i].oracle, work[i].fixed, work[i].targets, queues, !lines.empty(), &overdue);
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!failure) failure = std::current_exception();

@@ -2,9 +2,11 @@
 
 #include "core/plan.hpp"
 #include "lab/check/outcome.hpp"
+#include "lab/check/overdue.hpp"
 #include "oracle/case.hpp"
 #include "oracle/oracle.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -48,8 +50,11 @@ struct Suite {
 /// Called after each case with the number done and the number in all; from any thread, one at a time.
 using Progress = std::function<void(int done, int all, const std::string& line)>;
 
-/// Checks what is selected. Throws Error bad_argument for an unknown op, implementation, backend or malformed
-/// case line.
-Suite check(const Selection& selection, const Progress& progress = {});
+/// How long an implementation may work on a case before it is told.
+constexpr std::chrono::seconds kPatience{60};
+
+/// Checks what is selected. `late` is told of what has worked on a case for kPatience. Throws Error
+/// bad_argument for an unknown op, implementation, backend or malformed case line.
+Suite check(const Selection& selection, const Progress& progress = {}, const Late& late = {});
 
 }  // namespace isomer::lab

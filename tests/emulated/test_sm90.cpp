@@ -116,6 +116,15 @@ TEST(Sm90TilesOfManyKeys, GiveTheReferencesResultsAndBreakNoRule) {
                       "sq=80 sk=1100 d=128 regime=nan page=128 bf16 lse"});
 }
 
+/// Blocks of 80 and 48 keys, each of which lies in a page of its own: the producer's lanes have boxes of keys
+/// left for a different number of rounds, and all of them vote in each.
+TEST(Sm90BlocksOfManyPages, GiveTheReferencesResultsAndBreakNoRule) {
+  expect_rows("128",
+              {"b=2 sq=66 sk=134 d=192 dv=128 bf16 page=1 lse", "sq=66 sk=134 d=192 dv=128 f16 page=2 causal",
+               "sq=66 sk=134 d=256 f16 page=1 append=3 rotary=neox lse",
+               "sq=66 sk=134 d=192 bf16 kv=e4m3fn page=1 lse"});
+}
+
 INSTANTIATE_TEST_SUITE_P(Of, Sm90OnTheEmulator,
                          testing::Values(Sm90{"attention", 205}, Sm90{"fp8_gemm", 60},
                                          Sm90{"grouped_fp8_gemm", 60}),

@@ -171,7 +171,8 @@ ISOMER_DEVICE void load_block(const Parameters& p, const TensorMap& map, u32 til
   const Tile tile = get_tile(tile_slot);
   int row = static_cast<int>(threadIdx.x) * p.pieces.box_rows;
   Spot spot = spot_of(p, tile, tile.first_slot + n * kKeys + row);
-  // Every lane is here: where lanes have more than one box, all have as many.
+  // Every lane is here, and so in each round, whether or not it has a box left: lanes without one wait for
+  // the others before they go on to the next barrier.
   const auto note = [&]() {
     if (!kNotes) return;
     const bool lost =
@@ -184,16 +185,18 @@ ISOMER_DEVICE void load_block(const Parameters& p, const TensorMap& map, u32 til
   warp_barrier();
   const int head = tile.head_kv(p);
 #pragma unroll 1
-  while (row < kKeys) {
-#pragma unroll
-    for (int i = 0; i < kPanels; ++i)
-      load<4>(map, {{(first + i) * kPanelColumns, spot.row, head, spot.outer}},
-              to + static_cast<u32>(i * kPanelKeys + row * 128), full, Keep::normal);
-    row += 32 * p.pieces.box_rows;
+  for (int left = kKeys;;) {
     if (row < kKeys) {
-      spot = spot_of(p, tile, tile.first_slot + n * kKeys + row);
-      note();
+#pragma unroll
+      for (int i = 0; i < kPanels; ++i)
+        load<4>(map, {{(first + i) * kPanelColumns, spot.row, head, spot.outer}},
+                to + static_cast<u32>(i * kPanelKeys + row * 128), full, Keep::normal);
     }
+    left -= 32 * p.pieces.box_rows;
+    if (left <= 0) break;
+    row += 32 * p.pieces.box_rows;
+    spot = spot_of(p, tile, tile.first_slot + n * kKeys + row);
+    note();
   }
 }
 
