@@ -12,9 +12,14 @@ namespace isomer::oracle {
 /// What rounding P to `type` may cost a key of probability p beyond u_P·p. Kernels round e^(S − m), at most
 /// 1, and divide by its sum `l` afterwards: among the subnormals of the type (f32: below 2^-126, where it may
 /// vanish) that rounding is off by up to half a step, though never by more than the value itself. e4m3fn has
-/// room for 256·e^(S − m), which kernels use.
-inline double lost_to_underflow(DType type, double p, double l) {
-  const double half_step = type == DType::f16 ? 0x1p-25 : type == DType::e4m3fn ? 0x1p-18 : 0x1p-126;
+/// room for 256·e^(S − m), which kernels use. Queries of bf16 over values of e4m3fn have no input type of 16
+/// bits that holds both: P may be f16 there, with room for 2^14·e^(S − m).
+inline double lost_to_underflow(DType type, DType values, double p, double l) {
+  const bool mixed = type == DType::bf16 && values == DType::e4m3fn;
+  const double half_step = mixed                   ? 0x1p-39
+                           : type == DType::f16    ? 0x1p-25
+                           : type == DType::e4m3fn ? 0x1p-18
+                                                   : 0x1p-126;
   return std::min(p, half_step / l);
 }
 

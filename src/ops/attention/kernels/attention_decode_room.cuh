@@ -12,10 +12,14 @@ using Element = ISOMER_ELEMENT;
 #ifdef ISOMER_ELEMENT_KV
 using Key = ISOMER_ELEMENT_KV;
 using Weight = f16;  // holds every e4m3fn, and more digits of a weight than bf16
+/// Binary digits by which weights are larger while keys are read, so that f16 has those that are small.
+constexpr f32 kRoom = 14;
 #else
 using Key = Element;
 using Weight = Element;
+constexpr f32 kRoom = 0;
 #endif
+constexpr f32 kUnit = kRoom > 0 ? 0x1p-14f : 1.0f;  // what a weight of 1 is multiplied with afterwards
 constexpr bool kBytes = sizeof(Key) == 1;
 constexpr int kThreads = ISOMER_THREADS, kRows = ISOMER_BLOCK_M, kResident = ISOMER_RESIDENT;
 constexpr int kDim = ISOMER_HEAD_DIM, kDimV = ISOMER_HEAD_DIM_V;  // rounded up

@@ -254,6 +254,7 @@ ISOMER_DEVICE void Walk::attend() {
         for (int mask = 4; mask < 32; mask *= 2) now = fmaxf(now, shuffle_xor(now, mask));
         base[e] = origin_of(now);  // a row that has seen no key keeps −inf
         decay[e] = now == max[n][e] ? 1.0f : exp2_fast(max[n][e] - base[e]);
+        base[e] -= kRoom;
         max[n][e] = now;
         sum[n][e] *= decay[e];
       }
@@ -300,15 +301,15 @@ ISOMER_DEVICE void Walk::attend() {
       for (int mask = 4; mask < 32; mask *= 2) sum[n][e] += shuffle_xor(sum[n][e], mask);
       if (g == 0) {
         shared.max[warp()][row] = max[n][e];
-        shared.sum[warp()][row] = sum[n][e];
+        shared.sum[warp()][row] = sum[n][e] * kUnit;
       }
 #pragma unroll
       for (int i = 0; i < kChunks; ++i)
 #pragma unroll
         for (int w = 0; w < 4; ++w) {
           const int d = ValueRows::column(i, g) + 2 * w;
-          shared.out[warp()][row][d] = out[n][i][w][e];
-          shared.out[warp()][row][d + 1] = out[n][i][w][e + 2];
+          shared.out[warp()][row][d] = out[n][i][w][e] * kUnit;
+          shared.out[warp()][row][d + 1] = out[n][i][w][e + 2] * kUnit;
         }
     }
 }

@@ -332,6 +332,8 @@ void tiles(List& list) {
         "sq=150 sk=300 hq=2 d=128 regime=nan bf16 lse", "sq=150 sk=300 hq=2 d=128 regime=nan f16 lse causal",
         "sq=150 sk=300 hq=2 d=64 regime=inf f16 lse", "sq=150 sk=300 hq=2 d=192 regime=inf bf16 lse",
         "b=3 sq=150 sk=300 hq=2 d=128 regime=nan seqused_k bf16 lse",
+        // The largest weight of a row meets a value of 0: with this seed a weight of 2^-28 is all of out.
+        "b=2 sq=3 sk=20 hq=2 d=32 bf16 kv=e4m3fn append=4 new=bf16 descale regime=outlier seed=304523492 lse",
         // Tiles of 192 rows where there are more of them than multiprocessors: four of an emulated device.
         "sq=300 sk=400 hq=2 d=64 bf16 lse", "sq=300 sk=1200 hq=2 hkv=1 d=64 f16 causal lse",
         "sq=300 sk=300 hq=2 d=64 seqused_k regime=nan bf16 lse",

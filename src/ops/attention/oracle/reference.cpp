@@ -246,7 +246,8 @@ class Row {
         out[d] += pv;
         absolute[d] += std::fabs(pv);
         squares[d] += pv * pv;
-        lost[d] += oracle::lost_to_underflow(a_.q.dtype, p, denominator_) * std::fabs(v.row(j)[d] * descale);
+        lost[d] += oracle::lost_to_underflow(a_.q.dtype, a_.v.dtype, p, denominator_) *
+                   std::fabs(v.row(j)[d] * descale);
       }
     }
     if (!s_.stale_v.empty()) {

@@ -179,7 +179,7 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
       const double weight = p[t] / l;
       sums.weighted += weight * std::fabs(value);
       sums.squared += weight * weight * value * value;
-      sums.lost += oracle::lost_to_underflow(in.q.dtype, weight, l) * std::fabs(value);
+      sums.lost += oracle::lost_to_underflow(in.q.dtype, in.v.dtype, weight, l) * std::fabs(value);
     }
     sums.value = acc / l;
     sums.narrow = part.narrow * sums.weighted;
@@ -232,7 +232,8 @@ Part merge(const std::vector<Part>& parts, std::int64_t head_dim, const Variatio
       const double w = weights[j] / total;
       sums.weighted += w * part.weighted;
       sums.squared += w * w * part.squared;
-      sums.lost += w * part.lost + oracle::lost_to_underflow(DType::f32, w, total) * part.weighted;
+      sums.lost +=
+          w * part.lost + oracle::lost_to_underflow(DType::f32, DType::f32, w, total) * part.weighted;
       sums.narrow += w * part.narrow;
     }
     sums.narrow += lost_by_f16_sums(parts.size(), vary) * sums.weighted;

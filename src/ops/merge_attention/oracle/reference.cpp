@@ -69,7 +69,7 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
         acc = half(acc + given * part);
         weighted += weight * std::fabs(part);
         squared += weight * weight * part * part;
-        lost += oracle::lost_to_underflow(DType::f32, weight, total) * std::fabs(part);
+        lost += oracle::lost_to_underflow(DType::f32, DType::f32, weight, total) * std::fabs(part);
       }
       double value = m == kNothing ? (guarded ? acc : 0.0) : acc / divisor;
       if (poisoned) value = kNaN;
