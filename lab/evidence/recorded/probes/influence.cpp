@@ -104,7 +104,10 @@ class Influence {
       const auto role = static_cast<std::size_t>(passing.role);
       const Value& value = replayed_.values[role];
       if (replayed_.roles[role].output || !has_numbers(value)) continue;
-      if (value.tensor.rank == 1 && along_other_axis(role)) continue;
+      bool elsewhere = false;
+      for (int dim = 0; dim < value.tensor.rank && value.tensor.rank <= 3 && !elsewhere; ++dim)
+        elsewhere = !uses_index(replayed_.roles[role].name, dim) && along_other_axis(role, dim);
+      if (elsewhere) continue;
       for (int dim = 0; dim < value.tensor.rank; ++dim)
         if (!uses_index(replayed_.roles[role].name, dim)) ends(role, dim);
     }
@@ -175,11 +178,10 @@ class Influence {
     return false;
   }
 
-  /// A vector as long as just one dimension of the answer, each element of which should reach one index of
-  /// that.
-  bool along_other_axis(std::size_t role) {
+  /// A dimension as long as just one of the answer, each index of which should reach one index of that.
+  bool along_other_axis(std::size_t role, int dim) {
     const Value& value = replayed_.values[role];
-    const std::int64_t length = value.tensor.size(0);
+    const std::int64_t length = value.tensor.size(dim);
     if (length < 3) return false;
     for (std::size_t t = 0; t < replayed_.outputs.size(); ++t) {
       const Tensor& want = replayed_.outputs[t].want;
@@ -191,17 +193,19 @@ class Influence {
         }
       if (count != 1 || want.rank < 2 || outcome_.wrong[t] == 0) continue;
       bool asked = false;
-      const auto places = changed(approach_, replayed_, outcome_, role, with_others(value, 0, 1, 2), asked);
+      const auto places = changed(approach_, replayed_, outcome_, role, with_others(value, dim, 1, 2), asked);
       if (!asked || places[t].size() < 2 || 2 * spread(want, own, places[t]) <= length) continue;
       for (int d = 0; d < want.rank; ++d) {
         if (d == own || want.size(d) < 2 || 2 * spread(want, d, places[t]) > want.size(d)) continue;
+        const std::string& name = replayed_.roles[role].name;
+        const std::string of = value.tensor.rank == 1 ? name : fmt::format("dimension {} of {}", dim, name);
         tell(Code::layout_convention, role,
              fmt::format(
                  "one element of {} influences {} of {} indices of dimension {} of {}, which is as long as "
                  "{}, and {} of dimension {}: it is addressed by the index of the wrong dimension",
-                 replayed_.roles[role].name, spread(want, own, places[t]), length, own,
-                 replayed_.outputs[t].name, replayed_.roles[role].name, spread(want, d, places[t]), d),
-             fmt::format("address {} by the index of dimension {}", replayed_.roles[role].name, own));
+                 of, spread(want, own, places[t]), length, own, replayed_.outputs[t].name, of,
+                 spread(want, d, places[t]), d),
+             fmt::format("address {} by the index of dimension {}", of, own));
         return true;
       }
     }
