@@ -19,9 +19,12 @@ using What = Passing::What;
 
 std::size_t changed_between(const CallOutcome& a, const CallOutcome& b) {
   std::size_t count = 0;
-  for (std::size_t t = 0; t < a.got.size() && t < b.got.size(); ++t)
+  for (std::size_t t = 0; t < a.got.size() && t < b.got.size(); ++t) {
+    // What has another shape then is another answer.
+    if (a.got[t].size() != b.got[t].size()) ++count;
     for (std::size_t i = 0; i < a.got[t].size() && i < b.got[t].size(); ++i)
       count += !same_value(a.got[t][i], b.got[t][i]);
+  }
   return count;
 }
 
