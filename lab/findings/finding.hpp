@@ -39,9 +39,10 @@ struct Finding {
   bool strays = false;           ///< of sizes that are not taken: the call leaves its buffers
   bool no_blocks = false;        ///< what ends a call that launches a grid without a block
   bool decides = false;          ///< the answer is wrong without it: no limit of what it takes
-  bool by_influence = false;     ///< of an input that no element of a wrong answer depends on
-  bool whole = false;            ///< with its variations all of the answer is right
-  std::string variation;         ///< the one of them that this finding names, where it names one
+  bool row_factor = false;    ///< each row has a factor of its own, as where a number of the row is another
+  bool by_influence = false;  ///< of an input that no element of a wrong answer depends on
+  bool whole = false;         ///< with its variations all of the answer is right
+  std::string variation;      ///< the one of them that this finding names, where it names one
   std::vector<std::string> variations;  ///< of the op's reference, for findings of numbers
 };
 

@@ -8,6 +8,7 @@
 #include "lab/judge/replay.hpp"
 #include "lab/judge/unset_locals.hpp"
 #include "lab/text/lower_case.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <fmt/format.h>
 
@@ -16,6 +17,15 @@
 
 namespace isomer::lab {
 namespace {
+
+/// Whether an original makes memory that is cleared: results may be added to there.
+bool label_clears(const std::vector<std::string>& texts) {
+  static const Pattern clears("torch\\.(zeros|ones|full)|new_(zeros|ones|full)|\\.(zero|fill)_\\(");
+  // Of instruction, label and test the label.
+  if (texts.size() == 3) return clears.found_in(texts[1]);
+  return std::any_of(texts.begin(), texts.end(),
+                     [](const std::string& text) { return clears.found_in(text); });
+}
 
 bool has_ports(const std::string& op) {
   return std::any_of(ports().begin(), ports().end(), [&](const Port& port) { return port.op == op; });
@@ -130,7 +140,7 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
     replay(candidate, *entry,
            {own, request.rtol, request.atol, request.settings, request.wide, request.narrow_warps,
             named_sizes(request.texts), request.with_locals, line_of_unset_sum(request.source),
-            works_together(request.source)},
+            label_clears(request.texts), works_together(request.source)},
            diagnosis);
     if (functions.size() > 1 && !diagnosis.error.empty()) {
       why = fmt::format("{}: {}", function, diagnosis.error);

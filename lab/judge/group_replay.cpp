@@ -82,7 +82,7 @@ void GroupReplay::run(const std::vector<Replayed>& group) {
   std::vector<Replayed> large;
   if (!smaller.empty() && taken(smaller)) large = stood_for(calls, smaller);
   if (calls.empty()) return;
-  sizes_by_ = find_sizes(approach_, calls, bound.unsure);
+  sizes_by_ = find_sizes(approach_, calls, bound.unsure, bound.alike);
   adapt(calls.front());
   if (!bound.findings.empty()) adapted_ = true;
   if (diagnosis_.called_with.empty())
@@ -178,6 +178,11 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
   }
   judge(approach_, entry_, facts_, adapted_, calls, outcomes_, diagnosis_);
   harmless_races(calls);
+  if (const auto right = std::find_if(outcomes_.begin(), outcomes_.end(),
+                                      [](const CallOutcome& o) { return o.right() && o.elements > 0; });
+      right != outcomes_.end() && !request_.label_clears)
+    probe_fresh_results(approach_, calls[static_cast<std::size_t>(right - outcomes_.begin())], *right,
+                        diagnosis_.findings);
   std::vector<Answer> answers;
   for (const CallOutcome& outcome : outcomes_)
     if (outcome.right() && outcome.elements > 0) answers.push_back(outcome.answer);

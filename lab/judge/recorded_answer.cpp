@@ -149,6 +149,10 @@ void numbers_of_answer(const Answered& answered, int vague, Diagnosis& diagnosis
     if (finding.code == Code::none)
       finding = pattern_of({output.name, output.want, outcome.got[t], output.before,
                             rtol_for(approach, output), approach.atol});
+    if (finding.code == Code::intermediate_precision && finding.strength == Strength::nearest &&
+        is_float(output.want.dtype) && changes_evenly(approach, replayed, outcome, t))
+      finding = pattern_of({output.name, output.want, outcome.got[t], output.before,
+                            rtol_for(approach, output), approach.atol, true});
     if (finding.code == Code::unexplained || finding.code == Code::nan_inf)
       if (Finding rows = rows_by_count(replayed, output.want, differences.back().wrong);
           rows.code != Code::none)
@@ -189,7 +193,9 @@ void numbers_of_answer(const Answered& answered, int vague, Diagnosis& diagnosis
         }))
       continue;
     // What is not added because its argument is not looked at.
-    if (finding.code == Code::missing_term && found(Code::ignores_argument)) continue;
+    if ((finding.code == Code::missing_term || finding.code == Code::approximation) &&
+        found(Code::ignores_argument))
+      continue;
     // Results are made of one another: what has a cause in one is not told without a name of the next.
     if (finding.code == Code::unexplained && has_a_cause(diagnosis.findings)) {
       if (replayed.outputs.size() == 1) continue;

@@ -5,6 +5,7 @@
 #include "lab/evidence/recorded/patterns/functions.hpp"
 #include "lab/evidence/recorded/patterns/reductions.hpp"
 #include "lab/evidence/recorded/patterns/row_factors.hpp"
+#include "lab/evidence/recorded/patterns/row_terms.hpp"
 #include "lab/evidence/recorded/probes/probes.hpp"
 #include "lab/judge/recorded_answer.hpp"
 #include "oracle/expected.hpp"
@@ -253,12 +254,16 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
       reduced = reduced || finding.code != Code::none;
     }
     if (!rescaled && finding.code == Code::none) finding = factor_of_counts(calls, outcomes, t);
+    if (!rescaled && finding.code == Code::none) finding = term_of_rows(approach, calls, outcomes, t);
+    for (std::size_t i = 0; i < calls.size() && !rescaled && finding.code == Code::none; ++i)
+      if (outcomes[i].answer.ok() && t < calls[i].outputs.size())
+        finding = wrapped_sums(approach, calls[i], outcomes[i], t);
     if (!rescaled && finding.code == Code::none) finding = function_of_elements(approach, calls, outcomes, t);
+    if (!rescaled && finding.code == Code::none) finding = function_of_products(approach, calls, outcomes, t);
     if (finding.code == Code::none && !rescaled) continue;
     factored.insert(calls.front().outputs[t].name);
     if (finding.code != Code::none) add_once(diagnosis.findings, std::move(finding));
   }
-  const bool softmax = facts != nullptr && facts->subtracts_maximum;
   // Where calls of another signature have their cause, what has no influence on these is no other one.
   const bool caused = std::any_of(
       diagnosis.findings.begin(), diagnosis.findings.begin() + static_cast<std::ptrdiff_t>(mended),
@@ -267,18 +272,30 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
   const std::vector<int> vaguer = reduced ? std::vector<int>{0} : std::vector<int>{0, 1, 2};
   for (const int vague : vaguer) {
     if (vague == 2 && !caused && probed < calls.size() && nothing_told(outcomes, diagnosis, mended)) {
-      probe_influence(approach, calls[probed], outcomes[probed], softmax, diagnosis.findings);
+      probe_influence(approach, calls[probed], outcomes[probed], facts, diagnosis.findings);
       if (const std::size_t at = largest_wrong(calls, outcomes);
           at < calls.size() && at != probed && nothing_told(outcomes, diagnosis, mended))
-        probe_influence(approach, calls[at], outcomes[at], softmax, diagnosis.findings);
+        probe_influence(approach, calls[at], outcomes[at], facts, diagnosis.findings);
+      if (const std::size_t at = largest_wrong(calls, outcomes);
+          at < calls.size() && nothing_told(outcomes, diagnosis, mended))
+        probe_parts_of_blocks(approach, calls[at], outcomes[at], diagnosis.findings);
       if (!nothing_told(outcomes, diagnosis, mended)) break;
     }
     for (std::size_t i = 0; i < calls.size(); ++i)
       if (outcomes[i].answer.ok() && !cut_short(outcomes[i]))
         numbers_of_answer({approach, calls[i], outcomes[i], facts, factored}, vague, diagnosis);
   }
+  // Why a row has another factor: the block puts together less than it has.
+  const auto by_row = [](const Finding& each) { return each.row_factor; };
+  if (const std::size_t at = largest_wrong(calls, outcomes);
+      at < calls.size() && std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), by_row)) {
+    std::vector<Finding> parts;
+    probe_parts_of_blocks(approach, calls[at], outcomes[at], parts);
+    if (!parts.empty()) std::erase_if(diagnosis.findings, by_row);
+    for (Finding& each : parts) add_once(diagnosis.findings, std::move(each));
+  }
   if (const std::size_t at = another_fault(calls, outcomes, diagnosis, mended); at < calls.size())
-    probe_influence(approach, calls[at], outcomes[at], softmax, diagnosis.findings);
+    probe_influence(approach, calls[at], outcomes[at], facts, diagnosis.findings);
   // What does not fit an integer because its scale is another is no fault of its own.
   if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
                   [](const Finding& each) { return each.code == Code::missing_scale; }))

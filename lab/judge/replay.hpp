@@ -21,8 +21,9 @@ struct ReplayRequest {
   bool narrow_warps = false;  ///< the instruction asks for warps of 32 lanes
   NamedSizes sizes = {};      ///< what the label calls the sizes of its tensors
   FilledLocals with_locals = {};
-  int unset_sum = 0;    ///< the line of a variable that may be read before it is set; 0: none
-  bool shares = false;  ///< threads of a block work together in it
+  int unset_sum = 0;          ///< the line of a variable that may be read before it is set; 0: none
+  bool label_clears = false;  ///< the label fills memory with a number somewhere
+  bool shares = false;        ///< threads of a block work together in it
 };
 
 /// Replays the calls of a recording against a candidate of an op that is not known: adapts the call until it

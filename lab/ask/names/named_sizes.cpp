@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <optional>
 
 namespace isomer::lab {
 namespace {
@@ -13,6 +15,67 @@ std::vector<std::string> words(const std::string& list) {
   std::vector<std::string> found;
   for (const Match& match : word.all(list)) found.push_back(match[0]);
   return found;
+}
+
+/// The parts of a list in parentheses that begins at `from`, without white space and comments; `end` is
+/// behind its bracket.
+std::vector<std::string> parts_in(const std::string& text, std::size_t from, std::size_t& end) {
+  std::vector<std::string> parts(1);
+  int depth = 1;
+  for (end = from; end < text.size() && depth > 0; ++end) {
+    const char c = text[end];
+    if (c == '#') {
+      while (end < text.size() && text[end] != '\n') ++end;
+      continue;
+    }
+    depth += c == '(' || c == '[' || c == '{';
+    depth -= c == ')' || c == ']' || c == '}';
+    if (depth == 0) break;
+    if (depth == 1 && c == ',')
+      parts.emplace_back();
+    else if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
+      parts.back() += c;
+  }
+  end = std::min(end + 1, text.size());
+  return parts;
+}
+
+/// What a kernel calls the sizes that it is launched with, by their places: `kernel[grid](x, x.shape[0], n)`.
+void add_launched(const std::string& text, NamedSizes& found) {
+  static const Pattern defined("def[ \\t]+([A-Za-z_]\\w*)[ \\t]*\\(");
+  static const Pattern launched("([A-Za-z_]\\w*)[ \\t]*\\[");
+  static const Pattern size("([A-Za-z_]\\w*)\\.(?:shape\\[|size\\()(-?\\d+)[\\])]");
+  std::map<std::string, std::vector<std::string>> kernels;
+  std::size_t end = 0;
+  for (const Match& match : defined.all(text)) kernels[match[1]] = parts_in(text, match.end(), end);
+  const NamedSizes known = found;
+  NamedSizes added;
+  for (const Match& match : launched.all(text)) {
+    const auto kernel = kernels.find(match[1]);
+    if (kernel == kernels.end()) continue;
+    parts_in(text, match.end(), end);
+    while (end < text.size() && (text[end] == ' ' || text[end] == '\n')) ++end;
+    if (end >= text.size() || text[end] != '(') continue;
+    const std::vector<std::string> given = parts_in(text, end + 1, end);
+    for (std::size_t i = 0; i < given.size() && i < kernel->second.size(); ++i) {
+      const std::string name = kernel->second[i].substr(0, kernel->second[i].find_first_of(":="));
+      if (std::any_of(known.begin(), known.end(), [&](const NamedSize& each) { return each.name == name; }))
+        continue;
+      if (const std::optional<Match> of = size.whole(given[i]))
+        added.push_back({name, (*of)[1], std::atoi((*of)[2].c_str()), -1, false});
+      for (const NamedSize& each : known)
+        if (each.name == given[i]) {
+          added.push_back(each);
+          added.back().name = name;
+        }
+    }
+  }
+  // One kernel for several tensors has one name for several sizes.
+  for (const NamedSize& each : added)
+    if (std::none_of(added.begin(), added.end(), [&](const NamedSize& other) {
+          return other.name == each.name && (other.tensor != each.tensor || other.dim != each.dim);
+        }))
+      found.push_back(each);
 }
 
 }  // namespace
@@ -56,6 +119,7 @@ NamedSizes named_sizes(const std::vector<std::string>& texts) {
       found.push_back({match[2], match[5], std::atoi(match[6].c_str()), -1, false});
     }
   }
+  for (const std::string& text : texts) add_launched(text, found);
   return found;
 }
 

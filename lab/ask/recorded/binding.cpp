@@ -1,5 +1,6 @@
 #include "lab/ask/recorded/binding.hpp"
 #include "lab/ask/form.hpp"
+#include "lab/ask/names/size_names.hpp"
 #include "lab/ask/names/stride_names.hpp"
 #include "lab/text/lower_case.hpp"
 #include "lab/text/pattern.hpp"
@@ -115,6 +116,62 @@ std::optional<Passing> size_of_label(const Parameter& parameter, const Replayed&
       if (!size.all && (passing.dim < 0 || passing.dim >= rank)) continue;
       return passing;
     }
+  }
+  return std::nullopt;
+}
+
+/// What of a name says which size it is, and not that it is a count: num_kv_heads and kv_heads are one.
+std::string stem(const std::string& name) {
+  static const Pattern around("^(num|n|nr|no|number_of)_|_(count|num|cnt)$");
+  std::string text = around.replaced(lower_case(name), "");
+  if (text.size() > 2 && text.back() == 's') text.pop_back();
+  return text;
+}
+
+/// Whether two names are usually given to one size: head_dim and dim, page_size and page.
+bool alike(const std::string& a, const std::string& b) {
+  static const Pattern of_head("head_?(dim|size)|d_?head|dim_?head");
+  const std::string one = lower_case(a), other = lower_case(b);
+  if (stem(a) == stem(b)) return true;
+  if (!of_head.is(one) && !of_head.is(other) && (one == stem(b) + "_size" || other == stem(a) + "_size"))
+    return true;
+  return std::any_of(size_names().begin(), size_names().end(), [&](const auto& group) {
+    const std::vector<std::string>& names = group.second;
+    return std::find(names.begin(), names.end(), one) != names.end() &&
+           std::find(names.begin(), names.end(), other) != names.end();
+  });
+}
+
+/// A size of which the label's name is like the parameter's: of names that no parameter has, and only where
+/// all that are like it say the same number.
+std::optional<Passing> size_alike(const std::vector<Parameter>& parameters, std::size_t at,
+                                  const Replayed& replayed, const NamedSizes& sizes) {
+  if (parameters[at].kind != Kind::integer || parameters[at].name.empty()) return std::nullopt;
+  for (const bool by_stem : {true, false}) {
+    std::optional<Passing> found;
+    std::int64_t number = -1;
+    bool one = true;
+    for (const NamedSize& size : sizes) {
+      if (size.stride ||
+          !(by_stem ? stem(size.name) == stem(parameters[at].name) : alike(size.name, parameters[at].name)))
+        continue;
+      if (std::any_of(parameters.begin(), parameters.end(),
+                      [&](const Parameter& each) { return bare(each.name) == bare(size.name); }))
+        continue;
+      Parameter named = parameters[at];
+      named.name = size.name;
+      const std::optional<Passing> passing = size_of_label(named, replayed, {size});
+      if (!passing) continue;
+      const Tensor& tensor = replayed.values[static_cast<std::size_t>(passing->role)].tensor;
+      const std::int64_t is = passing->what == What::elements ? tensor.numel()
+                              : passing->what == What::rows
+                                  ? tensor.numel() / std::max<std::int64_t>(tensor.size(-1), 1)
+                                  : tensor.size(passing->dim);
+      one = one && (!found || is == number);
+      if (!found) found = passing;
+      number = is;
+    }
+    if (found) return one ? found : std::nullopt;
   }
   return std::nullopt;
 }
@@ -369,7 +426,13 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
       passing.dim = strides[p]->dim;
       strided.push_back(passing.role);
     } else if (is_number(parameters[p])) {
+      const std::size_t unsure = bound.unsure.size();
       passing = stand_in(parameters[p], replayed, p, bound);
+      if (const std::optional<Passing> like = size_alike(parameters, p, replayed, sizes);
+          like && bound.unsure.size() > unsure) {
+        passing = *like;
+        bound.alike.push_back(static_cast<int>(p));
+      }
     }
     bound.form.passings.push_back(passing);
   }

@@ -14,6 +14,7 @@ struct Bound {
   Form form;
   std::vector<Finding> findings;
   std::vector<int> unsure;
+  std::vector<int> alike = {};  ///< of those: passed as the size to which the label gives a name alike
 };
 Bound bind_call(const Entry& entry, const Replayed& replayed, const NamedSizes& sizes = {});
 
@@ -33,6 +34,9 @@ enum class SizesBy : std::uint8_t { callers, right_answer, likelihood, guess };
 /// Whole numbers that no caller passes (`unsure`) are sizes: those with which every answer is right; else the
 /// likeliest with which nothing is accessed outside and all is written; else those with which least is
 /// accessed outside, most is written, and most of that is right.
-SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure);
+/// Those of which the names are like the label's (`alike`) are tried as that first, and are that where
+/// nothing else gives a right answer.
+SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
+                   const std::vector<int>& alike);
 
 }  // namespace isomer::lab

@@ -140,10 +140,7 @@ Tried tried_with(const Approach& approach, const Form& form, const std::vector<c
   return tried;
 }
 
-}  // namespace
-
-SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure) {
-  if (unsure.empty()) return SizesBy::callers;
+SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure) {
   // Ways of passing them, however many numbers there are; where one is likely, the others are of few tries.
   constexpr int kMostTried = 400, kMostBesideLikely = 100;
   constexpr std::size_t kMostLikely = 60;
@@ -210,6 +207,32 @@ SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const
   if (!likely) return SizesBy::guess;
   approach.form = *likely;
   return alone ? SizesBy::likelihood : SizesBy::guess;
+}
+
+}  // namespace
+
+SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
+                   const std::vector<int>& alike) {
+  if (unsure.empty()) return SizesBy::callers;
+  if (alike.empty()) return searched(approach, calls, unsure);
+  std::vector<int> rest;
+  for (const int each : unsure)
+    if (std::find(alike.begin(), alike.end(), each) == alike.end()) rest.push_back(each);
+  const Approach by_names = approach;
+  if (rest.empty()) {
+    const Tried now = tried_with(approach, approach.form, by_size(calls));
+    if (now.right) return SizesBy::right_answer;
+    if (now.keeps) return SizesBy::likelihood;
+  } else {
+    const SizesBy by = searched(approach, calls, rest);
+    if (by != SizesBy::guess) return by;
+  }
+  approach = by_names;
+  const SizesBy by = searched(approach, calls, unsure);
+  if (by == SizesBy::right_answer || !rest.empty()) return by;
+  // What strays with the sizes that all names say strays by its own fault.
+  approach = by_names;
+  return SizesBy::likelihood;
 }
 
 }  // namespace isomer::lab

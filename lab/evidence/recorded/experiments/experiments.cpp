@@ -101,6 +101,7 @@ class Experiments {
     orders();
     numbers_swapped();
     numbers();
+    numbers_of_base_2();
     maxima();
     add_transform_experiments(approach_, replayed_, list_);
     axes();
@@ -357,6 +358,30 @@ class Experiments {
     }
   }
 
+  /// Several numbers that are made for exponentials of base 2: a scale and the bound of what it scales.
+  void numbers_of_base_2() {
+    std::vector<int> roles;
+    std::string names;
+    for (std::size_t i = 0; i < approach_.form.passings.size(); ++i) {
+      if (!is_input(i) || value_of(i).kind != Value::Kind::real || std::fabs(value_of(i).real) < 1e-2)
+        continue;
+      roles.push_back(approach_.form.passings[i].role);
+      names += (names.empty() ? "" : ", ") + parameter_name(approach_.form, i, replayed_);
+    }
+    if (roles.size() < 2) return;
+    Adaptation adaptation;
+    adaptation.before = [roles](std::vector<Value>& values) {
+      for (const int role : roles) values[static_cast<std::size_t>(role)].real *= std::numbers::log2e;
+    };
+    add(approach_.form, {std::move(adaptation)},
+        named(
+            Code::log_base, names,
+            fmt::format("the answer is right if {} are each multiplied by log2(e): what they are made for is "
+                        "taken to the base 2",
+                        names),
+            "take powers of e, as the original does, or multiply the exponents by log2(e)"));
+  }
+
   void maxima() {
     for (std::size_t i = 0; i < approach_.form.passings.size(); ++i) {
       if (!is_given(i) || !value_of(i).is_tensor() || !is_float(value_of(i).tensor.dtype)) continue;
@@ -441,6 +466,8 @@ std::vector<Experiment> experiments(const Approach& approach, const Replayed& re
   for (Experiment& each : Experiments(approach, replayed).all()) list.push_back(std::move(each));
   add_turned_experiments(approach, replayed, list);
   add_offset_experiments(approach, replayed, list);
+  add_bound_experiments(approach, replayed, list);
+  add_packed_experiments(approach, replayed, list);
   return list;
 }
 

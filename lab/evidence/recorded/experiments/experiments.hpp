@@ -38,6 +38,12 @@ void add_scale_order_experiments(const Approach& approach, const Replayed& repla
 void add_transform_experiments(const Approach& approach, const Replayed& replayed,
                                std::vector<Experiment>& list);
 
+/// Elements beyond a number of the call made that number: of a candidate that does not bound them.
+void add_bound_experiments(const Approach& approach, const Replayed& replayed, std::vector<Experiment>& list);
+/// Small numbers that are packed into whole ones, in another order.
+void add_packed_experiments(const Approach& approach, const Replayed& replayed,
+                            std::vector<Experiment>& list);
+
 /// Everything that a call can be done otherwise, the likeliest first: views copied, arguments in another
 /// order, numbers and tensors made what a candidate with a known fault takes them for.
 std::vector<Experiment> experiments(const Approach& approach, const Replayed& replayed);

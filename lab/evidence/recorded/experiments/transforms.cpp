@@ -138,6 +138,53 @@ bool chooses(const Replayed& replayed) {
   });
 }
 
+/// One input times or plus another of its shape: of a candidate that leaves out a factor, or something added.
+void add_other_inputs(const Approach& approach, const Replayed& replayed, std::vector<Experiment>& list) {
+  constexpr std::size_t kMost = 4;
+  std::vector<std::size_t> roles;
+  for (const Passing& passing : approach.form.passings) {
+    if (passing.what != Passing::What::role) continue;
+    const auto role = static_cast<std::size_t>(passing.role);
+    const Value& value = replayed.values[role];
+    if (!replayed.roles[role].output && value.is_tensor() && is_float(value.tensor.dtype) &&
+        value.tensor.numel() >= 8 && size_of(value.tensor.dtype) >= 4)
+      roles.push_back(role);
+  }
+  if (roles.size() > kMost) return;
+  for (const std::size_t one : roles)
+    for (const std::size_t other : roles) {
+      const Tensor &a = replayed.values[one].tensor, &b = replayed.values[other].tensor;
+      if (one == other || a.rank != b.rank ||
+          !std::equal(a.shape.begin(), a.shape.begin() + a.rank, b.shape.begin()))
+        continue;
+      for (const bool times : {true, false}) {
+        Adaptation adaptation;
+        adaptation.before = [one, other, times](std::vector<Value>& values) {
+          if (!values[one].is_tensor() || !values[other].is_tensor() || values[one].tensor.empty()) return;
+          const Elements by = oracle::elements(values[other].tensor);
+          changed_elements(static_cast<int>(one), [&](Elements& elements, std::size_t) {
+            for (std::size_t i = 0; i < elements.size() && i < by.size(); ++i)
+              elements[i] = times ? elements[i] * by[i] : elements[i] + by[i];
+          })(values);
+        };
+        Experiment experiment{.form = approach.form, .adaptations = {std::move(adaptation)}};
+        const std::string &name = replayed.roles[one].name, &of = replayed.roles[other].name;
+        experiment.finding.code = times ? Code::missing_scale : Code::missing_term;
+        experiment.finding.argument = of;
+        experiment.finding.evidence =
+            times ? fmt::format(
+                        "the answer is right if {} is multiplied by {}, element by "
+                        "element, beforehand",
+                        name, of)
+                  : fmt::format("the answer is right if {} is added to {} beforehand", of, name);
+        experiment.finding.fix =
+            times ? fmt::format("multiply {} by {} as well, where the original does", name, of)
+                  : fmt::format("add {} to {}, where the original does", of, name);
+        list.push_back(std::move(experiment));
+      }
+    }
+}
+
 }  // namespace
 
 void add_transform_experiments(const Approach& approach, const Replayed& replayed,
@@ -188,6 +235,7 @@ void add_transform_experiments(const Approach& approach, const Replayed& replaye
       list.push_back(std::move(experiment));
     }
   }
+  add_other_inputs(approach, replayed, list);
 }
 
 }  // namespace isomer::lab

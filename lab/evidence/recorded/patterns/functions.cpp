@@ -77,12 +77,6 @@ constexpr Known kKnownFunctions[] = {
     {"exp(x) - 1 below 0, and x above", [](double x) { return x > 0 ? x : std::expm1(x); }},
 };
 
-/// Pairs of an input's element and that of the answer.
-struct Pairs {
-  Elements x, y;
-  double rtol = 0;
-};
-
 double typical_of(const Elements& list) {
   double squares = 0;
   for (const double each : list) squares += std::isfinite(each) ? each * each : 0;
@@ -100,13 +94,6 @@ bool fits(const Pairs& pairs, const std::function<double(double)>& of) {
   return true;
 }
 
-/// A function that fits, and how it is said: one that is known, or two slopes that meet at 0.
-struct Fitted {
-  std::string said;
-  std::function<double(double)> of;
-  bool slopes = false;
-};
-
 std::optional<Fitted> slopes_of(const Pairs& pairs) {
   double below = 0, above = 0, least = 0, most = 0;
   std::size_t negative = 0, positive = 0;
@@ -123,7 +110,8 @@ std::optional<Fitted> slopes_of(const Pairs& pairs) {
   return fits(pairs, fitted.of) ? std::optional<Fitted>(std::move(fitted)) : std::nullopt;
 }
 
-/// The functions that fit, known ones first.
+}  // namespace
+
 std::vector<Fitted> fitting(const Pairs& pairs) {
   std::vector<Fitted> list;
   for (const Known& each : kKnownFunctions)
@@ -134,6 +122,8 @@ std::vector<Fitted> fitting(const Pairs& pairs) {
     if (std::optional<Fitted> slopes = slopes_of(pairs)) list.push_back(std::move(*slopes));
   return list;
 }
+
+namespace {
 
 /// Whether a tensor has an element for each of the output's, and which role it is.
 bool is_beside(const Replayed& replayed, std::size_t role, std::size_t output) {

@@ -68,6 +68,8 @@ Finding other_function(const Replayed& replayed, const Replayed::Output& output,
   for (const double each : want) typical += each * each / static_cast<double>(want.size());
   Finding best;
   double least = kSmooth;
+  // Of an answer that is made of one input alone, so is every error.
+  constexpr double kNoNoise = 0.01, kOfMore = 0.3;
   for (std::size_t x = 0; x < inputs.size(); ++x)
     // As it is, and as a share of what it may be multiplied by.
     for (std::size_t by = 0; by <= inputs.size(); ++by) {
@@ -96,8 +98,15 @@ Finding other_function(const Replayed& replayed, const Replayed::Output& output,
           order.begin(), order.end(),
           [&](std::size_t a, std::size_t b) { return std::fabs(error[a]) < std::fabs(error[b]); });
       const bool small = std::fabs(got[most] - want[most]) < 0.05 * std::sqrt(typical);
-      best.code = small ? Code::approximation : Code::unexplained;
-      best.strength = small ? Strength::observed : Strength::nearest;
+      // At the ends there are too few values to be near one another.
+      const auto end = static_cast<std::ptrdiff_t>(order.size() / 16);
+      const std::vector<std::size_t> inner(order.begin() + end, order.end() - end);
+      const bool exact = roughness(error, inner) < kNoNoise && roughness(want, order) > kOfMore;
+      best.code = small               ? Code::approximation
+                  : !exact            ? Code::unexplained
+                  : factor == nullptr ? Code::missing_term
+                                      : Code::approximation;
+      best.strength = small || exact ? Strength::observed : Strength::nearest;
       best.argument = output.name;
       best.evidence = fmt::format(
           "has an error that is a function of {}{} alone, without noise: it is largest at {:.3g}, where the "
@@ -105,8 +114,14 @@ Finding other_function(const Replayed& replayed, const Replayed::Output& output,
           inputs[x].said, factor == nullptr ? "" : fmt::format(" times {}", inputs[by].said), value(most),
           got[most], want[most]);
       best.fix =
-          "compute the function by the original's formula; for GELU, for example, use the tanh form or the "
-          "exact form as the original does";
+          best.code == Code::missing_term
+              ? fmt::format(
+                    "a term that depends on {} alone is missing, or added: look for a constant that is "
+                    "added to what it is multiplied by",
+                    inputs[x].said)
+              : "compute the function by the original's formula; for GELU, for example, use the tanh form or "
+                "the "
+                "exact form as the original does";
     }
   return best;
 }

@@ -103,6 +103,9 @@ Finding split_of(const Wrong& w) {
 }
 
 Finding shifted(const Wrong& w) { return shifted_answer(w.c, w.want, w.bounds); }
+Finding in_a_band(const Wrong& w) { return band_of_wrong(w.c, w.at); }
+Finding bounded(const Wrong& w) { return bound_of_wrong(w.c, w.want, w.at); }
+Finding by_few_factors(const Wrong& w) { return factors_of_wrong(w.c, w.want, w.at); }
 
 /// Right up to some index of one dimension, wrong from there on.
 Finding tail_of(const Wrong& w) {
@@ -200,8 +203,11 @@ bool constant_ratio(const Wrong& w, std::size_t begin, std::size_t count, double
   if (squares == 0) return false;
   ratio = sum / squares;
   double off = 0;
+  // Both are rounded to their type.
+  const double step = is_float(w.c.want.dtype) ? core::unit_roundoff(w.c.want.dtype) : 0;
   for (std::size_t i = begin; i < begin + count; ++i)
-    off = std::max(off, std::fabs(w.got()[i] - ratio * w.want[i]));
+    off = std::max(off, std::fabs(w.got()[i] - ratio * w.want[i]) -
+                            step * (std::fabs(w.got()[i]) + std::fabs(ratio * w.want[i])));
   const double typical = std::sqrt(squares / static_cast<double>(count));
   // Elements that are off by little, and by different parts of themselves, have no ratio.
   const double beside_one = std::fabs(ratio - 1);
@@ -238,11 +244,13 @@ Finding ratio_of(const Wrong& w) {
   }
   const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
   if (ratios.size() < 2 || (std::fabs(*least - 1) < 1e-3 && std::fabs(*most - 1) < 1e-3)) return {};
-  return named(
+  Finding finding = named(
       Code::missing_scale, w,
       fmt::format("is the reference times a factor that differs from row to row, from {:.4g} to {:.4g}",
                   *least, *most),
       "multiply or divide each row by the same number as the original: a sum, a norm or a scale of the row");
+  finding.row_factor = true;
+  return finding;
 }
 
 /// Each row in stretches as long as a block has threads, each of them the reference's times a factor of its
@@ -254,14 +262,21 @@ Finding stretches_of(const Wrong& w) {
     if (width <= length) continue;
     double least = INFINITY, most = -INFINITY;
     bool all = true;
-    for (std::size_t row = 0; row + width <= w.want.size() && all; row += width)
+    std::size_t rows = 0, differ = 0;  // rows in which one stretch has another factor than the next
+    for (std::size_t row = 0; row + width <= w.want.size() && all; row += width) {
+      double low = INFINITY, high = -INFINITY;
       for (std::size_t at = 0; at < width && all; at += length) {
         double ratio = 0;
         all = constant_ratio(w, row + at, std::min(length, width - at), ratio);
-        least = std::min(least, ratio);
-        most = std::max(most, ratio);
+        low = std::min(low, ratio);
+        high = std::max(high, ratio);
       }
-    if (!all || most - least < 1e-2 * std::fabs(most)) continue;
+      ++rows;
+      differ += high - low > 1e-2 * std::fabs(high);
+      least = std::min(least, low);
+      most = std::max(most, high);
+    }
+    if (!all || 2 * differ < rows) continue;
     return named(
         Code::other_reduction, w,
         fmt::format("is, in each {} elements of a row of {}, the reference times a factor of their own, "
@@ -327,7 +342,7 @@ Finding not_finite(const Wrong& w) {
 
 /// Small errors of both signs that have nothing to do with the value are those of rounding on the way.
 Finding rounded_on_the_way(const Wrong& w) {
-  if (!is_float(w.c.want.dtype) || w.at.size() < 8) return {};
+  if (!is_float(w.c.want.dtype) || w.at.size() < 8 || w.c.smooth) return {};
   double squares = 0, errors = 0, noise = 0, product = 0, largest = 0;
   for (std::size_t i = 0; i < w.want.size(); ++i) {
     const double error = w.got()[i] - w.want[i];
@@ -384,8 +399,9 @@ Finding pattern_of(const Compared& c) {
   for (std::size_t i = 0; i < w.want.size(); ++i)
     if (!is_close(w.want[i], c.got[i], w.bounds[i])) w.at.push_back(i);
   if (w.at.empty()) return {};
-  for (const auto& look : {axes_of, split_of, shifted, tail_of, kept, ratio_of, stretches_of, carried_of,
-                           narrowed, stepped, not_finite, rounded_on_the_way})
+  for (const auto& look :
+       {axes_of, split_of, shifted, in_a_band, tail_of, kept, ratio_of, stretches_of, carried_of, narrowed,
+        stepped, not_finite, bounded, by_few_factors, rounded_on_the_way})
     if (Finding finding = look(w); finding.code != Code::none) return finding;
   Finding finding =
       named(Code::unexplained, w, where_and_how_much(w), "compare the formula with the reference's");

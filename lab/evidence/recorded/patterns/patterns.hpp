@@ -17,6 +17,7 @@ struct Compared {
   std::vector<double> got;    ///< row-major, as many as the reference has
   Tensor before;              ///< of an argument that is written, as it was given; otherwise undefined
   double rtol = 0, atol = 0;  ///< 0: by the dtype, and by the size of the row
+  bool smooth = false;        ///< it changes evenly with its inputs: nothing is rounded on the way
 };
 
 /// The way in which an answer of an unknown op is wrong: permuted axes, a wrong end, elements as they were, a
@@ -27,6 +28,19 @@ Finding pattern_of(const Compared& compared);
 /// `bounds` are the reference's elements and how far each may be off. Empty code where they are not.
 Finding shifted_answer(const Compared& compared, const std::vector<double>& want,
                        const std::vector<double>& bounds);
+
+/// Wrong in a band along the diagonal of two dimensions, and nowhere else; one number in all that are wrong,
+/// as if that bounded them; or wrong by one factor of few. `at`: the elements that are wrong.
+Finding band_of_wrong(const Compared& compared, const std::vector<std::size_t>& at);
+Finding bound_of_wrong(const Compared& compared, const std::vector<double>& want,
+                       const std::vector<std::size_t>& at);
+Finding factors_of_wrong(const Compared& compared, const std::vector<double>& want,
+                         const std::vector<std::size_t>& at);
+
+/// Whether a wrong answer to real numbers changes evenly with them, where rounding on the way would make
+/// steps as large as its errors.
+bool changes_evenly(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                    std::size_t output);
 
 /// Where an output is wrong in just the rows of which some count, a length, is 0, or no multiple of a tile:
 /// the finding that this is; empty code where there is no such count. `wrong`: per element, row-major.

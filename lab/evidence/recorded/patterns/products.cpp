@@ -102,6 +102,30 @@ std::vector<Part> parts_of(const Tensor& want) {
   return list;
 }
 
+/// The rows of a table that an index with an element for each of the answer's first dimension chooses.
+template <class Add>
+void add_chosen(const Replayed& replayed, std::size_t table, const Tensor& want, std::size_t rows,
+                const Add& add) {
+  const Tensor& tensor = replayed.call->before[table].tensor;
+  const Elements all = oracle::elements(tensor);
+  const auto width = static_cast<std::size_t>(tensor.size(-1));
+  for (std::size_t r = 0; r < replayed.call->before.size(); ++r) {
+    const Value& index = replayed.call->before[r];
+    if (!index.is_tensor() || is_float(index.tensor.dtype) || index.boolean || index.tensor.empty() ||
+        want.rank == 0 || index.tensor.numel() != want.size(0) ||
+        rows % static_cast<std::size_t>(want.size(0)) != 0)
+      continue;
+    const Elements places = oracle::elements(index.tensor);
+    const std::size_t own = rows / places.size();
+    if (std::any_of(places.begin(), places.end(),
+                    [&](double place) { return place < 0 || place >= static_cast<double>(tensor.size(0)); }))
+      continue;
+    add(fmt::format("{}[{}]", replayed.roles[table].name, replayed.roles[r].name), [&](std::size_t i) {
+      return all[static_cast<std::size_t>(places[i / width / own]) * width + i % width];
+    });
+  }
+}
+
 /// Inputs of the part's size, halves of rows that are twice as wide, one for each of the answer's rows or for
 /// several of them, and vectors with an element for each column or each row.
 std::vector<Column> columns_of(const Replayed& replayed, const Part& part, const Part* other,
@@ -152,6 +176,8 @@ std::vector<Column> columns_of(const Replayed& replayed, const Part& part, const
     } else if (all.size() == rows && rows > 1) {
       add(name, [&](std::size_t i) { return all[i / part.width]; });
     }
+    if (value.tensor.rank == 2 && width == part.width && all.size() != count)
+      add_chosen(replayed, r, want, rows, add);
   }
   return list;
 }

@@ -54,18 +54,43 @@ void relate(const Elements& want, const Elements& got, const Elements& bounds, s
   if (!offset) observed.offsets.clear();
 }
 
+constexpr std::size_t kNoRole = static_cast<std::size_t>(-1);
+
+/// Two tensors added element by element, in the first one's type; nothing where their shapes differ.
+Value sum_of(const Value& a, const Value& b) {
+  if (!b.is_tensor() || a.tensor.rank != b.tensor.rank || a.tensor.numel() != b.tensor.numel() ||
+      !std::equal(a.tensor.shape.begin(), a.tensor.shape.begin() + a.tensor.rank, b.tensor.shape.begin()))
+    return {};
+  Value sum =
+      tensor_value(a.name, DType::f64, {a.tensor.shape.begin(), a.tensor.shape.begin() + a.tensor.rank});
+  const Elements of_a = oracle::elements(a.tensor), of_b = oracle::elements(b.tensor);
+  for (std::size_t i = 0; i < of_a.size(); ++i) static_cast<double*>(sum.tensor.data)[i] = of_a[i] + of_b[i];
+  return sum;
+}
+
 class Reductions {
  public:
   Reductions(const Approach& approach, const std::vector<Replayed>& calls,
-             const std::vector<CallOutcome>& outcomes, std::size_t output, std::size_t role)
+             const std::vector<CallOutcome>& outcomes, std::size_t output, std::size_t role,
+             std::size_t and_role = kNoRole)
       : name_(calls.front().roles[role].name) {
+    if (and_role != kNoRole) {
+      names_ = {name_, calls.front().roles[and_role].name};
+      name_ = fmt::format("{} + {}", names_[0], names_[1]);
+    }
     for (std::size_t i = 0; i < calls.size(); ++i) {
-      const Value& value = calls[i].values[role];
+      if (!calls[i].values[role].is_tensor()) continue;
+      const Value value = and_role == kNoRole ? calls[i].values[role]
+                                              : sum_of(calls[i].values[role], calls[i].values[and_role]);
       if (!value.is_tensor() || value.tensor.empty() || value.tensor.numel() > kMostElements) continue;
       const Replayed::Output& of = calls[i].outputs[output];
       const Elements want = oracle::elements(of.want);
       if (outcomes[i].got[output].size() != want.size()) continue;
       groups_.push_back(groups_of(value.tensor));
+      if (and_role != kNoRole)
+        for (const std::size_t each : {role, and_role})
+          for (RowsOf& rows : groups_of(calls[i].values[each].tensor))
+            groups_.back().push_back(std::move(rows));
       of_.push_back({of.want, want, outcomes[i].got[output],
                      bounds_of(of.want, want, rtol_for(approach, of), approach.atol)});
       wrong_ = wrong_ || outcomes[i].wrong[output] > 0;
@@ -229,6 +254,11 @@ class Reductions {
   /// Numbers of whole rows, then of a part of each, then of other rows.
   std::vector<Candidate> candidates(std::size_t kind) const {
     std::vector<Candidate> list;
+    if (!names_.empty()) {
+      for (const std::size_t of : {1, 2})
+        for (const RowNumber& each : row_numbers()) list.push_back({each, kind + of * kGroupKinds, ""});
+      return list;
+    }
     for (const RowNumber& each : row_numbers()) list.push_back({each, kind, ""});
     for (const RowPart& part : row_parts())
       for (const RowNumber& each : row_numbers())
@@ -248,6 +278,14 @@ class Reductions {
   Finding told(const RowNumber& a, std::size_t kind, const Candidate& b, const std::string& how) const {
     const std::string of_a = groups_.front()[kind].said, of_b = groups_.front()[b.kind].said;
     Finding finding;
+    if (!names_.empty()) {
+      const std::string& alone = names_[b.kind / kGroupKinds - 1];
+      finding.code = Code::missing_term;
+      finding.evidence = fmt::format("{} {} of {} of {}; the original has {} of {} of {}", how, b.number.said,
+                                     of_b, alone, a.said, of_a, name_);
+      finding.fix = fmt::format("take {} of {}, not of {} alone", a.said, name_, alone);
+      return finding;
+    }
     finding.code = b.kind != kind               ? Code::layout_convention
                    : b.part == kWithoutFirst    ? Code::off_by_one
                    : !b.part.empty()            ? Code::tail_mask
@@ -260,6 +298,7 @@ class Reductions {
   }
 
   std::string name_;
+  std::vector<std::string> names_ = {};      ///< of two inputs that are added: theirs
   std::vector<std::vector<RowsOf>> groups_;  ///< per call and kind
   std::vector<Of> of_;
   std::vector<Observed> observed_;
@@ -286,6 +325,21 @@ Finding reduction_of_rows(const Approach& approach, const std::vector<Replayed>&
     finding.evidence = fmt::format("{} {}", finding.argument, finding.evidence);
     return finding;
   }
+  // Of two inputs that the original adds, one alone.
+  const auto is_real = [&](std::size_t role) {
+    const Value& value = calls.front().values[role];
+    return value.is_tensor() && !value.boolean && is_float(value.tensor.dtype) && value.tensor.rank > 1;
+  };
+  const std::size_t given = calls.front().call->before.size();
+  for (std::size_t a = 0; a < given; ++a)
+    for (std::size_t b = a + 1; b < given; ++b) {
+      if (!is_real(a) || !is_real(b)) continue;
+      Finding finding = Reductions(approach, calls, outcomes, output, a, b).finding();
+      if (finding.code == Code::none) continue;
+      finding.argument = calls.front().outputs[output].name;
+      finding.evidence = fmt::format("{} {}", finding.argument, finding.evidence);
+      return finding;
+    }
   return {};
 }
 

@@ -43,7 +43,9 @@ Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::v
         counts.tensor.rank != 1)
       continue;
     const std::vector<double> numbers = oracle::elements(counts.tensor);
-    if (are_places(numbers)) continue;
+    // Nothing is counted by a number below 0: labels, or slots.
+    if (are_places(numbers) || std::any_of(numbers.begin(), numbers.end(), [](double n) { return n < 0; }))
+      continue;
     for (int dim = 0; dim < want.rank; ++dim) {
       if (want.size(dim) != counts.tensor.size(0)) continue;
       const std::vector<bool> rows = wrong_rows(want, dim, wrong);

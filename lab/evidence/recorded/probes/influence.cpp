@@ -14,19 +14,40 @@ namespace {
 
 using What = Passing::What;
 
+/// Zeros and ones, some of each: what is left out, and what is not.
+bool is_mask(const Value& value) {
+  if (!value.is_tensor() || value.tensor.empty() || is_float(value.tensor.dtype)) return false;
+  const std::vector<double> elements = oracle::elements(value.tensor);
+  const auto ones = std::count(elements.begin(), elements.end(), 1.0);
+  return ones > 0 && ones < value.tensor.numel() &&
+         ones + std::count(elements.begin(), elements.end(), 0.0) == value.tensor.numel();
+}
+
+/// Numbers to compute with: real ones, bytes that no index is made of, and masks.
+bool has_numbers(const Value& value) {
+  return value.is_tensor() && !value.tensor.empty() &&
+         (is_float(value.tensor.dtype) || is_mask(value) ||
+          (!value.boolean && (value.tensor.dtype == DType::i8 || value.tensor.dtype == DType::u8)));
+}
+
 /// The elements whose index in dimension `dim` is `begin` to `end` − 1, each made another.
 Value with_others(const Value& value, int dim, std::int64_t begin, std::int64_t end) {
   Value other = compact_copy(value);
   const std::vector<double> elements = oracle::elements(value.tensor);
+  const bool mask = is_mask(value);
   const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));
   std::int64_t behind = 1;
   for (int d = dim + 1; d < value.tensor.rank; ++d) behind *= value.tensor.size(d);
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const std::int64_t at = static_cast<std::int64_t>(i) / behind % value.tensor.size(dim);
     // Larger than all that it was: a maximum would see it too.
-    if (at >= begin && at < end)
-      core::encode(value.tensor.dtype, 3 + 2 * std::fabs(elements[i]),
-                   static_cast<std::byte*>(other.storage.get()) + i * size);
+    if (at < begin || at >= end) continue;
+    // Of bytes each bit is another.
+    const double made = is_float(value.tensor.dtype)      ? 3 + 2 * std::fabs(elements[i])
+                        : mask                            ? 1 - elements[i]
+                        : value.tensor.dtype == DType::u8 ? 255 - elements[i]
+                                                          : -1 - elements[i];
+    core::encode(value.tensor.dtype, made, static_cast<std::byte*>(other.storage.get()) + i * size);
   }
   return other;
 }
@@ -64,7 +85,16 @@ class Influence {
             std::vector<Finding>& findings)
       : approach_(approach), replayed_(replayed), outcome_(outcome), findings_(findings) {}
 
-  void look(bool softmax) {
+  void look(const Facts* facts) {
+    const bool softmax = facts != nullptr && facts->subtracts_maximum;
+    const LabelFunction* label = facts == nullptr ? nullptr : facts->function(replayed_.call->function);
+    const auto uses_index = [&](const std::string& name, int dim) {
+      return label != nullptr &&
+             std::any_of(label->indexes.begin(), label->indexes.end(), [&](const IndexUse& use) {
+               // Pages and rows that no index names influence nothing.
+               return use.index == name || (use.tensor == name && (use.dim < 0 || use.dim == dim));
+             });
+    };
     for (const Passing& passing : approach_.form.passings)
       if (softmax && passing.what == What::role &&
           causal_from_the_first(static_cast<std::size_t>(passing.role)))
@@ -73,11 +103,13 @@ class Influence {
       if (passing.what != What::role) continue;
       const auto role = static_cast<std::size_t>(passing.role);
       const Value& value = replayed_.values[role];
-      if (replayed_.roles[role].output || !value.is_tensor() || value.tensor.empty() ||
-          !is_float(value.tensor.dtype))
-        continue;
-      if (value.tensor.rank == 1 && along_other_axis(role)) continue;
-      for (int dim = 0; dim < value.tensor.rank; ++dim) ends(role, dim);
+      if (replayed_.roles[role].output || !has_numbers(value)) continue;
+      bool elsewhere = false;
+      for (int dim = 0; dim < value.tensor.rank && value.tensor.rank <= 3 && !elsewhere; ++dim)
+        elsewhere = !uses_index(replayed_.roles[role].name, dim) && along_other_axis(role, dim);
+      if (elsewhere) continue;
+      for (int dim = 0; dim < value.tensor.rank; ++dim)
+        if (!uses_index(replayed_.roles[role].name, dim)) ends(role, dim);
     }
   }
 
@@ -146,11 +178,10 @@ class Influence {
     return false;
   }
 
-  /// A vector as long as just one dimension of the answer, each element of which should reach one index of
-  /// that.
-  bool along_other_axis(std::size_t role) {
+  /// A dimension as long as just one of the answer, each index of which should reach one index of that.
+  bool along_other_axis(std::size_t role, int dim) {
     const Value& value = replayed_.values[role];
-    const std::int64_t length = value.tensor.size(0);
+    const std::int64_t length = value.tensor.size(dim);
     if (length < 3) return false;
     for (std::size_t t = 0; t < replayed_.outputs.size(); ++t) {
       const Tensor& want = replayed_.outputs[t].want;
@@ -162,17 +193,19 @@ class Influence {
         }
       if (count != 1 || want.rank < 2 || outcome_.wrong[t] == 0) continue;
       bool asked = false;
-      const auto places = changed(approach_, replayed_, outcome_, role, with_others(value, 0, 1, 2), asked);
+      const auto places = changed(approach_, replayed_, outcome_, role, with_others(value, dim, 1, 2), asked);
       if (!asked || places[t].size() < 2 || 2 * spread(want, own, places[t]) <= length) continue;
       for (int d = 0; d < want.rank; ++d) {
-        if (d == own || want.size(d) < 3 || 2 * spread(want, d, places[t]) > want.size(d)) continue;
+        if (d == own || want.size(d) < 2 || 2 * spread(want, d, places[t]) > want.size(d)) continue;
+        const std::string& name = replayed_.roles[role].name;
+        const std::string of = value.tensor.rank == 1 ? name : fmt::format("dimension {} of {}", dim, name);
         tell(Code::layout_convention, role,
              fmt::format(
                  "one element of {} influences {} of {} indices of dimension {} of {}, which is as long as "
                  "{}, and {} of dimension {}: it is addressed by the index of the wrong dimension",
-                 replayed_.roles[role].name, spread(want, own, places[t]), length, own,
-                 replayed_.outputs[t].name, replayed_.roles[role].name, spread(want, d, places[t]), d),
-             fmt::format("address {} by the index of dimension {}", replayed_.roles[role].name, own));
+                 of, spread(want, own, places[t]), length, own, replayed_.outputs[t].name, of,
+                 spread(want, d, places[t]), d),
+             fmt::format("address {} by the index of dimension {}", of, own));
         return true;
       }
     }
@@ -325,10 +358,10 @@ class Influence {
 }  // namespace
 
 void probe_influence(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
-                     bool softmax, std::vector<Finding>& findings) {
+                     const Facts* facts, std::vector<Finding>& findings) {
   constexpr std::size_t kMostElements = 1 << 18;  // it takes some dozens of calls
   if (!outcome.answer.ok() || outcome.elements == 0 || outcome.elements > kMostElements) return;
-  Influence(approach, replayed, outcome, findings).look(softmax);
+  Influence(approach, replayed, outcome, findings).look(facts);
 }
 
 }  // namespace isomer::lab

@@ -2,6 +2,8 @@
 
 #include "core/codec.hpp"
 #include "lab/evidence/probes/watched.hpp"
+#include "lab/text/lower_case.hpp"
+#include "lab/text/pattern.hpp"
 #include "oracle/expected.hpp"
 
 #include <fmt/format.h>
@@ -17,9 +19,12 @@ using What = Passing::What;
 
 std::size_t changed_between(const CallOutcome& a, const CallOutcome& b) {
   std::size_t count = 0;
-  for (std::size_t t = 0; t < a.got.size() && t < b.got.size(); ++t)
+  for (std::size_t t = 0; t < a.got.size() && t < b.got.size(); ++t) {
+    // What has another shape then is another answer.
+    if (a.got[t].size() != b.got[t].size()) ++count;
     for (std::size_t i = 0; i < a.got[t].size() && i < b.got[t].size(); ++i)
       count += !same_value(a.got[t][i], b.got[t][i]);
+  }
   return count;
 }
 
@@ -127,6 +132,40 @@ bool writes_nothing(const Replayed& replayed, const CallOutcome& outcome) {
   return true;
 }
 
+/// Whether a name says a size, or how something is launched: a port may have it from elsewhere.
+bool is_extent(const std::string& name) {
+  static const Pattern extent(
+      "[a-z]|.*(size|len|length|dim|count|num|rows|cols|heads|block|tile|warps|stages|max|groups?|stride|"
+      "width|"
+      "height|total|batch|chunk|page).*|n_.*");
+  return extent.is(lower_case(name));
+}
+
+/// A number that callers leave at the original's default, and that has no influence on a wrong answer.
+void tell_default(const Approach& approach, const Replayed& replayed, const CallOutcome& base, std::size_t at,
+                  std::vector<Finding>& findings) {
+  const Parameter& parameter = approach.form.entry->parameters[at];
+  const double value = approach.form.passings[at].constant;
+  const bool left = std::any_of(replayed.left_out.begin(), replayed.left_out.end(), [&](const Value& each) {
+    return each.name == parameter.name && each.kind == Value::Kind::real;
+  });
+  if (!left || parameter.kind != Parameter::Kind::real || std::fabs(value) < 1e-2) return;
+  Approach other = approach;
+  for (const double made : {-3 * value, 0.25 * value}) {
+    other.form.passings[at].constant = made;
+    const CallOutcome after = replay_once(other, replayed);
+    if (!after.answer.ok() || changed_between(base, after) > 0) return;
+  }
+  Finding finding;
+  finding.code = Code::ignores_argument;
+  finding.argument = parameter.name;
+  finding.evidence = fmt::format(
+      "'{}': with {} {:g} or {:g} instead of {:g}, the original's default, no element of the answer changes",
+      replayed.line, parameter.name, -3 * value, 0.25 * value, value);
+  finding.fix = fmt::format("use {}", parameter.name);
+  add_once(findings, std::move(finding));
+}
+
 }  // namespace
 
 bool depends_on(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
@@ -156,6 +195,7 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
   if (!base.answer.ok() || lost_in_infinities(base)) return;
   for (std::size_t i = 0; i < approach.form.passings.size(); ++i) {
     const Passing& passing = approach.form.passings[i];
+    if (passing.what == What::constant && !outcome.right()) tell_default(approach, lively, base, i, findings);
     if (passing.what != What::role) continue;
     const auto role = static_cast<std::size_t>(passing.role);
     if (replayed.roles[role].output) continue;
@@ -176,6 +216,9 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
     } else if (value.kind == Value::Kind::boolean) {
       changed.integer = value.integer == 0 ? 1 : 0;
       how = changed.integer != 0 ? "True instead of False" : "False instead of True";
+    } else if (value.kind == Value::Kind::integer && value.integer > 0 && !is_extent(name)) {
+      changed.integer = value.integer + 1;
+      how = fmt::format("{} instead of {}", changed.integer, value.integer);
     } else {
       continue;
     }
@@ -184,6 +227,11 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
     if (value.is_tensor()) {  // a sum or a count has no order
       changed = value;
       fill_with_first(changed);
+      after = replay_once(approach, other);
+      if (!after.answer.ok() || changed_between(base, after) > 0) continue;
+    }
+    if (value.kind == Value::Kind::integer) {
+      changed.integer = 3 * value.integer + 2;
       after = replay_once(approach, other);
       if (!after.answer.ok() || changed_between(base, after) > 0) continue;
     }

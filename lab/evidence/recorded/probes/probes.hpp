@@ -33,7 +33,13 @@ bool probe_rescale(const Approach& approach, const std::vector<Replayed>& calls,
 /// is as long as they are, the ends of inputs that do not reach it at all, and of an original with a
 /// `softmax` causal masks that begin with the first key where it begins later.
 void probe_influence(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
-                     bool softmax, std::vector<Finding>& findings);
+                     const Facts* facts, std::vector<Finding>& findings);
+/// A right answer in memory that nobody has cleared: whether it is right with something else in it too.
+void probe_fresh_results(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                         std::vector<Finding>& findings);
+/// Parts of what a block has, as the upper half of its threads, that do not reach what rows are reduced to.
+void probe_parts_of_blocks(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                           std::vector<Finding>& findings);
 /// Whether a wrong answer is that of counts, as lengths of sequences, without their last, partial block.
 void probe_short_blocks(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                         std::vector<Finding>& findings);
