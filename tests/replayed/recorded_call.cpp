@@ -1,5 +1,15 @@
 #include "recorded_call.hpp"
 
+#include <gtest/gtest.h>
+
+#include "lab/candidate/candidate.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
 #include <utility>
 
 namespace isomer::lab {
@@ -10,6 +20,27 @@ void record(Recording& recording, const char* label, const std::vector<Value>& a
   for (const Value& each : arguments) call.after.push_back(deep_copy(each));
   act(call.after);
   recording.calls.push_back(std::move(call));
+}
+
+Diagnosis judged(const char* file, const char* entry, Recording recording, std::vector<std::string> texts) {
+  setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
+  const std::filesystem::path path = std::filesystem::path(ISOMER_CANDIDATES) / file;
+  static std::map<std::string, std::shared_ptr<const Candidate>> files;
+  std::shared_ptr<const Candidate>& built = files[file];
+  if (built == nullptr) {
+    BuildFailure failure;
+    built = build_candidate(path, {}, failure);
+    EXPECT_NE(built, nullptr) << failure.place.line << ": " << failure.message;
+    if (built == nullptr) return {};
+  }
+  DiagnoseRequest request;
+  request.entry = entry;
+  request.texts = std::move(texts);
+  std::stringstream source;
+  source << std::ifstream(path).rdbuf();
+  request.source = source.str();
+  request.recording = std::make_shared<Recording>(std::move(recording));
+  return diagnose(*built, request);
 }
 
 }  // namespace isomer::lab

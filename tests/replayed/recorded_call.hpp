@@ -1,8 +1,10 @@
 #pragma once
 
 #include "lab/candidate/recording.hpp"
+#include "lab/judge/diagnose.hpp"
 
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace isomer::lab {
@@ -12,5 +14,10 @@ using Act = std::function<void(std::vector<Value>&)>;
 
 /// One more call of the label with these arguments, and what it leaves of them.
 void record(Recording& recording, const char* label, const std::vector<Value>& arguments, const Act& act);
+
+/// What is said of a function of a file of candidates that its own text goes with, judged by a recording and
+/// by what is read of the label. The file is compiled once.
+Diagnosis judged(const char* file, const char* entry, Recording recording,
+                 std::vector<std::string> texts = {});
 
 }  // namespace isomer::lab

@@ -3,18 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "first_tier.hpp"
-#include "lab/candidate/candidate.hpp"
 #include "lab/judge/diagnose.hpp"
 #include "recorded_call.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <random>
-#include <sstream>
 
 namespace isomer::lab {
 namespace {
@@ -245,23 +240,10 @@ struct Formula {
 void PrintTo(const Formula& row, std::ostream* out) { *out << row.entry; }
 
 Diagnosis said_of(const Formula& port) {
-  setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
   numbers().seed(29);
-  const std::filesystem::path path = std::filesystem::path(ISOMER_CANDIDATES) / "formulas.cu";
-  BuildFailure failure;
-  static const std::shared_ptr<const Candidate> built = build_candidate(path, {}, failure);
-  EXPECT_NE(built, nullptr) << failure.place.line << ": " << failure.message;
-  if (built == nullptr) return {};
   Recording recording;
   port.label(recording);
-  DiagnoseRequest request;
-  request.entry = port.entry;
-  request.texts = {port.text};
-  std::stringstream source;
-  source << std::ifstream(path).rdbuf();
-  request.source = source.str();
-  request.recording = std::make_shared<Recording>(std::move(recording));
-  return diagnose(*built, request);
+  return judged("formulas.cu", port.entry, std::move(recording), {port.text});
 }
 
 class Formulas : public testing::TestWithParam<Formula> {};

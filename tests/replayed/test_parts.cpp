@@ -1,17 +1,12 @@
 // Answers of which a part is wrong: each cause is told once, and nothing beside it; the right twins pass.
 #include <gtest/gtest.h>
 
-#include "lab/candidate/candidate.hpp"
 #include "lab/judge/diagnose.hpp"
 #include "recorded_call.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <random>
-#include <sstream>
 
 namespace isomer::lab {
 namespace {
@@ -248,22 +243,10 @@ void PrintTo(const Port& row, std::ostream* out) { *out << row.entry; }
 class Parts : public testing::TestWithParam<Port> {};
 
 Diagnosis said_of(const Port& port) {
-  setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
   numbers().seed(11);
-  const std::filesystem::path path = std::filesystem::path(ISOMER_CANDIDATES) / "parts.cu";
-  BuildFailure failure;
-  static const std::shared_ptr<const Candidate> built = build_candidate(path, {}, failure);
-  EXPECT_NE(built, nullptr) << failure.place.line << ": " << failure.message;
-  if (built == nullptr) return {};
   Recording recording;
   port.label(recording);
-  DiagnoseRequest request;
-  request.entry = port.entry;
-  std::stringstream source;
-  source << std::ifstream(path).rdbuf();
-  request.source = source.str();
-  request.recording = std::make_shared<Recording>(std::move(recording));
-  return diagnose(*built, request);
+  return judged("parts.cu", port.entry, std::move(recording));
 }
 
 TEST(WhatIsNotJudged, IsWhoReadsMemoryThatTheCallersDoNotPass) {
