@@ -148,6 +148,8 @@ Planted attention_faults() {
        "arrive_expect(kLayout.v_bytes + 128)", "byte-count"},
       {"s_without_a_fence", kBlocks, "    warpgroup_fence();\n#pragma unroll\n    for (int d = 0;",
        "#pragma unroll\n    for (int d = 0;", "missing-fence"},
+      {"waits_once_more_where_rows_rise", kBlocks, "        use(weights);\n",
+       "        use(weights);\n        warpgroup_wait<0>();\n", "warp-divergence", kBytes},
       {"s_touched_in_flight", kBlocks, "    warpgroup_wait<1>();\n    pin(x);",
        "    warpgroup_wait<2>();\n    pin(x);", "in-flight"},
       {"sums_touched_in_flight", kBlocks,

@@ -69,6 +69,7 @@ const Fault kFaults[] = {
     {"one_warp_speaks_for_four", Kind::early_reuse, "the wait of each of its warps", 256},
     {"product_is_no_barrier", Kind::early_reuse, "that a thread read at", 256},
     {"another_product_in_one_warp", Kind::warp_divergence, "another product"},
+    {"another_call_in_one_warp", Kind::warp_divergence, "call the same in the same order"},
     {"one_warp_stays_away", Kind::barrier_divergence, "96 of its warpgroup's 128 threads"},
     {"operand_behind_the_end", Kind::out_of_bounds_read, "outside of shared memory"},
     {"operand_that_nobody_wrote", Kind::uninitialised_read, "nobody has written"},

@@ -132,8 +132,8 @@ EXPORT void isomer_emulator_stretch_store(void* to, unsigned bytes, unsigned fro
 EXPORT void isomer_emulator_stores_commit() { units().copies().commit(); }
 EXPORT void isomer_emulator_stores_wait(unsigned groups) { units().copies().wait(groups); }
 
-EXPORT void isomer_emulator_product_fence() { warpgroup().fence(); }
-EXPORT void isomer_emulator_product_commit() { warpgroup().commit(); }
+EXPORT void isomer_emulator_product_fence() { warpgroup().fence(SITE); }
+EXPORT void isomer_emulator_product_commit() { warpgroup().commit(SITE); }
 EXPORT void isomer_emulator_product_wait(unsigned groups) { warpgroup().wait(groups, SITE); }
 EXPORT void isomer_emulator_product(const isomer::emulator::ProductRequest* request, float* d,
                                     const unsigned* a) {

@@ -34,7 +34,46 @@ bool is_poison(float x) {
 
 std::uint32_t Warpgroup::members() const { return std::min(kThreads, block_.size() - number_ * kThreads); }
 
-void Warpgroup::fence() { threads_[block_.current().linear % kThreads].fenced = true; }
+std::string Warpgroup::Call::text() const {
+  switch (what) {
+    case What::fence:
+      return "fences registers for products";
+    case What::product:
+      return "issues a product";
+    case What::commit:
+      return "ends a group of products";
+    case What::wait:
+      break;
+  }
+  return groups == 0 ? "waits for all groups of products"
+                     : fmt::format("waits for all groups of products but {}", groups);
+}
+
+/// These instructions are the whole warpgroup's: what its warps call in another order is undefined.
+void Warpgroup::take_step(Call::What what, unsigned groups, const watch::Site& site) {
+  if (!block_.launch().watch || out_of_step_) return;
+  const std::uint32_t number = threads_[block_.current().linear % kThreads].calls++ - first_call_;
+  if (number == calls_.size()) calls_.push_back({what, groups, site});
+  Call& call = calls_[number];
+  if (call.what != what || call.groups != groups) {
+    out_of_step_ = true;
+    block_.units().tell(
+        Kind::warp_divergence, site, call.site,
+        fmt::format("{} where another thread of its warpgroup {} at {{other}}: all 128 have to "
+                    "call the same in the same order",
+                    Call{what, groups, site}.text(), call.text()));
+    return;
+  }
+  if (++call.arrived == kThreads) {  // the first of them: nobody comes to a call before the one ahead of it
+    calls_.pop_front();
+    ++first_call_;
+  }
+}
+
+void Warpgroup::fence(const watch::Site& site) {
+  take_step(Call::What::fence, 0, site);
+  threads_[block_.current().linear % kThreads].fenced = true;
+}
 
 void Warpgroup::issue(const ProductShape& shape, float* d, const std::uint32_t* a, const watch::Site& site) {
   Thread& self = block_.current();
@@ -46,6 +85,7 @@ void Warpgroup::issue(const ProductShape& shape, float* d, const std::uint32_t* 
                fmt::format("issues a product in a warpgroup of {} threads", members()));
     units.stop();
   }
+  take_step(Call::What::product, 0, site);
   if (!mine.fenced)
     units.tell(Kind::missing_fence, site, {},
                "issues a product of its warpgroup with no fence behind its last wait, or at all");
@@ -204,13 +244,15 @@ void Warpgroup::carry_out(Product& p) {
   add_product(acc.values.data(), a, b, p.shape.columns, depth_of(p.shape.element));
 }
 
-void Warpgroup::commit() {
+void Warpgroup::commit(const watch::Site& site) {
+  take_step(Call::What::commit, 0, site);
   OfThread& mine = threads_[block_.current().linear % kThreads];
   const std::uint32_t number = mine.committed++;
   if (number == groups_.size()) groups_.push_back(mine.issued);
 }
 
 void Warpgroup::wait(unsigned groups, const watch::Site& site) {
+  take_step(Call::What::wait, groups, site);
   Thread& self = block_.current();
   OfThread& mine = threads_[self.linear % kThreads];
   mine.fenced = false;

@@ -29,9 +29,9 @@ class Warpgroup {
   static constexpr std::uint32_t kThreads = 128;
   Warpgroup(Block& block, std::uint32_t number) : block_(block), number_(number) {}
 
-  void fence();
+  void fence(const watch::Site& site);
   void issue(const ProductShape& shape, float* d, const std::uint32_t* a, const watch::Site& site);
-  void commit();
+  void commit(const watch::Site& site);
   void wait(unsigned groups, const watch::Site& site);
   bool advance();
   void thread_ends(Thread& thread);
@@ -60,10 +60,19 @@ class Warpgroup {
     std::vector<std::uint32_t> a;  ///< four words of each thread, where a lies in registers
     std::shared_ptr<Accumulators> accumulators;
   };
+  /// What all threads of the warpgroup have to call, in the order in which the first of them came to it.
+  struct Call {
+    enum class What { fence, product, commit, wait } what;
+    unsigned groups;  ///< that a wait leaves under way
+    watch::Site site;
+    std::uint32_t arrived = 0;
+    std::string text() const;
+  };
   struct OfThread {
-    std::uint32_t issued = 0, committed = 0, waits_for = 0;
+    std::uint32_t issued = 0, committed = 0, waits_for = 0, calls = 0;
     bool fenced = false;
   };
+  void take_step(Call::What what, unsigned groups, const watch::Site& site);
   std::uint32_t members() const;
   void take(Accumulators& accumulators, std::uint32_t thread, float* d);
   void give(Accumulators& accumulators);
@@ -79,6 +88,9 @@ class Warpgroup {
   std::vector<std::uint32_t> groups_;  ///< by number, how many products were issued when it was ended
   std::vector<watch::Site> sites_;     ///< by product
   std::array<OfThread, kThreads> threads_{};
+  std::deque<Call> calls_;  ///< from first_call_ on, those that some thread has not come to yet
+  std::uint32_t first_call_ = 0;
+  bool out_of_step_ = false;  ///< and it has been told
   std::vector<std::shared_ptr<Accumulators>> live_;
 };
 

@@ -219,6 +219,17 @@ TWINS(another_product_in_one_warp) {
   warpgroup_wait<0>();
   put(p, d);
 }
+TWINS(another_call_in_one_warp) {
+  const Place at = prepare();
+  begin(p, at);
+  f32 d[32];
+  kBad && threadIdx.x >= 96 ? warpgroup_wait<0>() : warpgroup_fence();  // fault: another_call_in_one_warp
+  warpgroup_fence();
+  multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile), false);
+  warpgroup_commit();
+  warpgroup_wait<0>();
+  put(p, d);
+}
 TWINS(one_warp_stays_away) {
   const Place at = prepare();
   begin(p, at);

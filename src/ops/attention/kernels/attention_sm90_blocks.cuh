@@ -173,14 +173,6 @@ struct BlockWork : Warpgroup {
       }
     }
   }
-  /// For Σ P·v that is under way with `in`.
-  template <class W>
-  ISOMER_DEVICE void raise_behind(W& in) {
-    warpgroup_wait<0>();
-    pin(o);
-    use(in);
-    raise_out();
-  }
   /// S of a block, masked. Σ P·v of the block behind is under way with `weights`.
   template <class W>
   ISOMER_DEVICE void begin_step(bool clear, W& weights, bool only_narrow) {
@@ -196,13 +188,14 @@ struct BlockWork : Warpgroup {
     if constexpr (kFp8) {
       const bool grown = take_powers<Element>(scale(), s, rows);
       round_weights<Element>(s, out);  // behind the branch it would take in's registers, too
+      warpgroup_wait<0>();             // in no branch: a warpgroup's warps have to wait at the same place
+      pin(o);
       if (grown) {
+        use(in);
         raise_references<Element>(scale(), s, rows);
         round_weights<Element>(s, out);
-        raise_behind(in);
+        raise_out();
       }
-      warpgroup_wait<0>();
-      pin(o);
       free_v(key.stage);
     } else {
       const bool grown = softmax<Element>(scale(), s, rows, out);
@@ -220,15 +213,17 @@ struct BlockWork : Warpgroup {
     begin_step(clear, weights, only_narrow);
     const bool grown = take_powers<Element>(scale(), s, rows);
     if constexpr (kFp8) {
-      if (grown) {
+      if (kRaisesLate && grown) {
         raise_references<Element>(scale(), s, rows);
-        if constexpr (kRaisesLate)
-          raised = true;
-        else
-          raise_behind(weights);
+        raised = true;
       }
       warpgroup_wait<0>();
       pin(o);
+      if (!kRaisesLate && grown) {
+        use(weights);
+        raise_references<Element>(scale(), s, rows);
+        raise_out();
+      }
       round_weights<Element>(s, weights);
       free_v(key.stage);
     } else {
