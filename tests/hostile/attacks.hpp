@@ -443,7 +443,7 @@ inline const std::vector<Attack>& attacks_of_numbers() {
                            wait = "if (pid == 0) for (;;) pause(); ",
                            threads =
                                "for (;;) { pthread_attr_t a; pthread_attr_init(&a); "
-                               "pthread_attr_setstacksize(&a, 16384); pthread_t t; "
+                               "pthread_attr_setstacksize(&a, 65536); pthread_t t; "
                                "if (pthread_create(&t, &a, wait_for_ever, 0)) break; } pause();",
                            waiting = "static void* wait_for_ever(void*) { for (;;) pause(); }\n";
   static const std::vector<Attack> all = {
