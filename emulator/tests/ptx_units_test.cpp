@@ -193,11 +193,13 @@ TEST_F(PtxUnits, AreSeenWithoutTheirFences) {
 TEST(PtxOfUnits, ThatIsNotExecutedIsRefusedByName) {
   for (const std::string instruction :
        {"mbarrier.complete_tx.shared::cta.b64 [%0], 16",
-        "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%0, {%0}], [%0]",
+        "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%0, {%0, "
+        "%0, %0}], [%0], {%0}",
         "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%0], 16, [%0]",
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%0], "
         "16, [%0], 3",
-        "wgmma.fence.sync.aligned", "mapa.shared::cluster.u32 %0, %0, 1", "bra nowhere"}) {
+        "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%0, %0}, %0, %0, 1, 1, 1, 0, 0",
+        "mapa.shared::cluster.u32 %0, %0, 1", "bra nowhere"}) {
     const WrittenSource source("__global__ void k(unsigned x) { asm volatile(\"" + instruction +
                                ";\" : \"+r\"(x)); }\n");
     const std::string name = instruction.substr(0, instruction.find(' '));

@@ -144,9 +144,16 @@ EXPORT void isomer_emulator_product(const isomer::emulator::ProductRequest* requ
   shape.a_transposed = request->a_transposed;
   shape.b_transposed = request->b_transposed;
   shape.accumulate = request->accumulate;
+  shape.negative = request->negative;
   shape.a = a == nullptr ? request->a : 0;
   shape.b = request->b;
   warpgroup().issue(shape, d, a, SITE);
+}
+EXPORT void isomer_emulator_product_scattered() {
+  units().tell(Kind::copy_misuse, SITE, {},
+               "issues a product whose accumulators do not lie one behind the other in one array: the emulator "
+               "carries out no other");
+  units().stop();
 }
 
 EXPORT void isomer_emulator_set_registers(unsigned registers, int takes) {

@@ -239,6 +239,8 @@ void Warpgroup::carry_out(Product& p) {
   static thread_local const std::unique_ptr<Factors> factors = std::make_unique<Factors>();
   float *a = factors->a, *b = factors->b;
   gather(p, a, b);
+  if (p.shape.negative)
+    for (int i = 0; i < kRows * depth_of(p.shape.element); ++i) a[i] = -a[i];
   Accumulators& acc = *p.accumulators;
   if (!p.shape.accumulate) std::fill(acc.values.begin(), acc.values.end(), 0.0f);
   add_product(acc.values.data(), a, b, p.shape.columns, depth_of(p.shape.element));

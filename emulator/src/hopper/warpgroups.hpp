@@ -20,6 +20,7 @@ struct ProductShape {
   Element element{};
   int columns = 0;
   bool a_in_registers = false, a_transposed = false, b_transposed = false, accumulate = false;
+  bool negative = false;  ///< -a·b
   std::uint64_t a = 0, b = 0;  ///< descriptors
   bool operator==(const ProductShape&) const = default;
 };

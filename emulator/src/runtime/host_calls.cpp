@@ -11,6 +11,7 @@
 
 #include "execution/turns.hpp"
 #include "execution/worker.hpp"
+#include "isomer/emulator/tensor_map.hpp"
 #include "isomer_emulator/abi.h"
 #include "memory/closed.hpp"
 #include "memory/memory.hpp"
@@ -263,6 +264,18 @@ EXPORT int isomer_emulator_host_call(const char* function) {
 EXPORT int isomer_emulator_last_error(int clear) { return last_error(clear != 0); }
 EXPORT int isomer_emulator_fail(int code) { return refuse(code, ""); }
 EXPORT int isomer_emulator_refuse(int code, const char* sentence) { return refuse(code, sentence); }
+EXPORT int isomer_emulator_encode_tensor_map(void* into, unsigned element_bytes, int rank, void* data,
+                                             const unsigned long* sizes, const unsigned long* strides,
+                                             const unsigned* box, int swizzle_bytes) {
+  TensorMapDescription description{data, element_bytes, rank, {}, {}, {}, swizzle_bytes};
+  for (int i = 0; i < rank && i < 5; ++i) {
+    description.size[i] = sizes[i];
+    description.box[i] = box[i];
+    if (i > 0) description.stride_bytes[i] = strides[i - 1];
+  }
+  const std::string fault = encode_tensor_map(description, into);
+  return fault.empty() ? error::success : refuse(error::invalid_value, "cuTensorMapEncodeTiled: " + fault);
+}
 EXPORT const char* isomer_emulator_error_string(int code) { return describe(code); }
 
 // action: 0 create, 1 destroy, 2 use, 3 create one that does not wait for the default stream

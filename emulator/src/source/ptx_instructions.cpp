@@ -10,13 +10,13 @@
 #include <fmt/format.h>
 
 #include "source/ptx.hpp"
+#include "source/ptx_matrices.hpp"
+#include "source/ptx_operands.hpp"
 #include "source/ptx_table.hpp"
 #include "source/ptx_text.hpp"
 
 namespace isomer::emulator::source {
 namespace {
-
-struct Unknown {};  // an instruction or operand that the table lacks
 
 /// One asm statement.
 class Assembly {
@@ -99,7 +99,7 @@ class Assembly {
       if (!jumps_ || before == registers_.end())
         (jumps_ ? declarations_ : out) += fmt::format("{} {}{{}}; ", *type, variable);
       registers_[variable] = *type;
-      operands_[name] = variable;
+      operands_.name(name, variable);
     };
     for (const std::string& name : names) {
       const auto many = name.find('<');
@@ -113,32 +113,9 @@ class Assembly {
     return out;
   }
 
-  std::string operand(const std::string& text) const {
-    if (const auto known = operands_.find(text); known != operands_.end()) return known->second;
-    if (const auto special = ptx_registers().find(text); special != ptx_registers().end())
-      return special->second;
-    if (text.rfind("0f", 0) == 0 || text.rfind("0F", 0) == 0) return "as<f32>(u32(0x" + text.substr(2) + "))";
-    if (text.rfind("0d", 0) == 0 || text.rfind("0D", 0) == 0) return "as<f64>(u64(0x" + text.substr(2) + "))";
-    if (!text.empty() && (std::isdigit(text[0]) || (text[0] == '-' && text.size() > 1)))
-      return "(" + text + ")";
-    throw Unknown{};
-  }
-  Words vector(const std::string& text) const {
-    Words parts;
-    if (text.empty() || text[0] != '{') return {operand(text)};
-    for (const std::string& part : split(text.substr(1, text.size() - 2), ','))
-      parts.push_back(operand(part));
-    return parts;
-  }
-  /// `[a + 16]`
-  std::string address(const std::string& text) const {
-    if (text.size() < 3 || text[0] != '[') throw Unknown{};
-    const std::string inside = text.substr(1, text.size() - 2);
-    const auto plus = inside.find('+');
-    std::string at = "as<u64>(" + operand(trimmed(inside.substr(0, plus))) + ")";
-    if (plus != std::string::npos) at += " + u64(" + operand(trimmed(inside.substr(plus + 1))) + ")";
-    return at;
-  }
+  std::string operand(const std::string& text) const { return operands_.operand(text); }
+  Words vector(const std::string& text) const { return operands_.vector(text); }
+  std::string address(const std::string& text) const { return operands_.address(text); }
 
   std::string filled(std::string expression, const std::string& type, const Words& operands) const {
     std::string out;
@@ -181,8 +158,6 @@ class Assembly {
     if (base == "activemask") return fmt::format("put({}, u32(__activemask()))", operand(operands.at(0)));
     if (base == "cvt") return converted(parts, operands);
     if (base == "setp") return compared(parts, operands);
-    if (base == "ldmatrix") return matrices(parts, operands);
-    if (base == "mma") return product(parts, operands);
     if (base == "elect") return elected(operands);
     if (base == "cp" && parts.size() > 4 && parts[1] == "async" && parts[4] == "global" &&
         (parts[3] == "shared" || parts[3] == "shared::cta")) {
@@ -193,6 +168,7 @@ class Assembly {
       return fmt::format("copy_to_shared<{}>({}, {}, as<u32>({}))", operand(operands.at(2)),
                          address(operands.at(0)), address(operands.at(1)), operand(most));
     }
+    if (const std::string code = ptx_of_matrices(parts, operands, operands_); !code.empty()) return code;
     if (const std::string expression = ptx_of_units(parts, operands.size(), waits_only_); !expression.empty())
       return of_units(expression, operands);
     for (const PtxRow& row : ptx_actions()) {
@@ -414,70 +390,8 @@ class Assembly {
     return out;
   }
 
-  std::string matrices(const Words& parts, const Words& operands) const {
-    const bool known = has(parts, "m8n8") && parts.back() == "b16" && operands.size() == 2;
-    const Words to = vector(operands.at(0));
-    if (!known || (to.size() != 1 && to.size() != 2 && to.size() != 4)) throw Unknown{};
-    std::string out = fmt::format("const auto isomer_all = ldmatrix<{}, {}>({})", to.size(),
-                                  has(parts, "trans"), address(operands[1]));
-    for (std::size_t i = 0; i < to.size(); ++i) out += fmt::format("; put({}, isomer_all.v[{}])", to[i], i);
-    return out;
-  }
-  std::string product(Words parts, const Words& operands) const {
-    // mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32; integers may saturate.
-    const bool saturates = std::erase(parts, "satfinite") != 0;
-    if (parts.size() != 10 || parts[1] != "sync" || parts[4] != "row" || parts[5] != "col" ||
-        operands.size() != 4)
-      throw Unknown{};
-    static const std::map<std::string, std::pair<const char*, int>> elements = {{"f16", {"F16", 16}},
-                                                                                {"bf16", {"Bf16", 16}},
-                                                                                {"tf32", {"Tf32", 32}},
-                                                                                {"e4m3", {"E4m3Bits", 8}},
-                                                                                {"e5m2", {"E5m2Bits", 8}},
-                                                                                {"s8", {"s8", 8}},
-                                                                                {"u8", {"u8", 8}}};
-    const auto a = elements.find(parts[7]), b = elements.find(parts[8]);
-    if (a == elements.end() || b == elements.end() || a->second.second != b->second.second) throw Unknown{};
-    const Words d = vector(operands[0]), ra = vector(operands[1]), rb = vector(operands[2]),
-                c = vector(operands[3]);
-    const auto whole = [](const std::string& type) { return type == "s8" || type == "u8"; };
-    const auto small = [](const std::string& type) { return type == "f16" || type[0] == 'e'; };
-    const bool floats = parts[6] == "f32" && parts[9] == "f32" && !whole(parts[7]) && !whole(parts[8]),
-               halves = parts[6] == "f16" && parts[9] == "f16" && small(parts[7]) && small(parts[8]),
-               integers = parts[6] == "s32" && parts[9] == "s32" && whole(parts[7]) && whole(parts[8]);
-    const int k = std::stoi(parts[3].substr(parts[3].find('k') + 1));
-    const bool eight_rows = parts[3] == "m8n8k16";  // which integers alone have
-    const auto registers = static_cast<std::size_t>((eight_rows ? 8 : 16) * k * a->second.second / 32 / 32);
-    const std::size_t sums = halves || eight_rows ? 2 : 4;
-    if ((parts[3].rfind("m16n8k", 0) != 0 && !(eight_rows && integers)) || (!floats && !integers && !halves) ||
-        (saturates && !integers) || d.size() != sums || c.size() != sums || ra.size() != registers ||
-        rb.size() * (eight_rows ? 1 : 2) != registers || registers > 4)
-      throw Unknown{};
-    const char* sum = integers ? "s32" : "f32";
-    std::string start;  // sums of f16 are carried out in f32 and rounded at the end
-    for (const std::string& each : halves ? c : Words{})
-      start += fmt::format("{0}of_f16(u16(as<u32>({1}))), of_f16(u16(as<u32>({1}) >> 16))",
-                           start.empty() ? "" : ", ", each);
-    const auto list = [](const char* type, const Words& of) {
-      std::string all;
-      for (const std::string& each : of)
-        all += fmt::format("{}as<{}>({})", all.empty() ? "" : ", ", type, each);
-      return all;
-    };
-    std::string out = fmt::format(
-        "{0} isomer_d[{8}]; const {0} isomer_c[{8}] = {{{1}}}; const u32 isomer_a[] = {{{2}}}, isomer_b[] = "
-        "{{{3}}}; "
-        "mma<{4}, {5}, {0}, {6}, {7}, {8}>(isomer_d, isomer_a, isomer_b, isomer_c)",
-        sum, halves ? start : list(sum, c), list("u32", ra), list("u32", rb), a->second.first,
-        b->second.first, registers, saturates, eight_rows ? 2 : 4);
-    for (std::size_t i = 0; i < d.size(); ++i)
-      out += halves ? fmt::format("; put({}, u32(f16_of(isomer_d[{}])) | u32(f16_of(isomer_d[{}])) << 16)",
-                                  d[i], 2 * i, 2 * i + 1)
-                    : fmt::format("; put({}, isomer_d[{}])", d[i], i);
-    return out;
-  }
-
-  std::map<std::string, std::string> operands_, registers_;
+  PtxOperands operands_;
+  std::map<std::string, std::string> registers_;
   std::set<std::string> labels_, targets_;
   std::string declarations_;  ///< of one that jumps
   bool jumps_, waits_only_ = false;

@@ -158,6 +158,8 @@ const std::set<std::string>& ptx_names() {
                                             "waited",
                                             "shfl",
                                             "ldmatrix",
+                                            "stmatrix",
+                                            "adjacent",
                                             "F16",
                                             "Bf16",
                                             "Tf32",

@@ -185,6 +185,10 @@ int isomer_emulator_last_error(int clear);
 int isomer_emulator_fail(int error);
 /// The refusal is told with the sentence.
 int isomer_emulator_refuse(int error, const char* sentence);
+/// A tensor map of 128 bytes; `strides` has rank - 1 elements.
+int isomer_emulator_encode_tensor_map(void* into, unsigned element_bytes, int rank, void* data,
+                                      const unsigned long* sizes, const unsigned long* strides,
+                                      const unsigned* box, int swizzle_bytes);
 const char* isomer_emulator_error_string(int error);
 int isomer_emulator_stream(void** stream, int action);
 void* isomer_emulator_current_stream();

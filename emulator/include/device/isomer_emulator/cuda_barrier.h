@@ -42,6 +42,7 @@ class barrier<thread_scope_block, void> {
   static constexpr ::std::ptrdiff_t max() { return (1 << 20) - 1; }
 
   friend void init(barrier* b, ::std::ptrdiff_t expected) { b->start(expected); }
+  unsigned long long* word() { return &word_; }
 
  private:
   void start(::std::ptrdiff_t expected) {
@@ -161,3 +162,5 @@ ISOMER_EMULATOR_INLINE void memcpy_async(const Group& group, void* to, const voi
 }
 
 }  // namespace cuda
+
+#include "cuda_bulk.h"

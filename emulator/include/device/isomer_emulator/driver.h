@@ -21,6 +21,7 @@ typedef cudaGraphExec_t CUgraphExec;
 typedef cudaArray_t CUarray;
 typedef cudaTextureObject_t CUtexObject;
 #include "driver_types.inc"
+#include "tensor_map_api.h"
 
 static inline CUresult isomer_emulator_cu(int error) { return static_cast<CUresult>(error); }
 static inline void* isomer_emulator_pointer(CUdeviceptr p) { return reinterpret_cast<void*>(p); }

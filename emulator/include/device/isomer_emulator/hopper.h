@@ -13,6 +13,7 @@ struct ProductRequest {
   int columns;
   bool a_transposed, b_transposed, accumulate;
   unsigned long long a, b;  ///< matrix descriptors
+  bool negative = false;    ///< -a·b is added
 };
 
 }  // namespace isomer::emulator
@@ -57,6 +58,8 @@ void isomer_emulator_product_commit();
 void isomer_emulator_product_wait(unsigned groups);
 /// `a`: four words of the thread, or null where a lies in shared memory.
 void isomer_emulator_product(const isomer::emulator::ProductRequest* request, float* d, const unsigned* a);
+/// Told where a product's accumulators are no array: what is in flight could not be followed.
+void isomer_emulator_product_scattered();
 
 void isomer_emulator_set_registers(unsigned registers, int takes);
 void isomer_emulator_words_beside(const char* file);

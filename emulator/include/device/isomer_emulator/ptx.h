@@ -348,6 +348,30 @@ ISOMER_EMULATOR_INLINE Several<u32, Count> ldmatrix(u64 address) {
   }
   return out;
 }
+/// Stores such matrices.
+template <int Count, bool Transposed>
+ISOMER_EMULATOR_INLINE void stmatrix(u64 address, const Several<u32, Count>& from) {
+  const u32 lane = isomer_emulator_lane();
+  for (u32 i = 0; i < Count; ++i) {
+    if constexpr (Transposed) {
+      const u64 even = shuffled(kAllLanes, address, 8 * i + 2 * (lane % 4)),
+                odd = shuffled(kAllLanes, address, 8 * i + 2 * (lane % 4) + 1);
+      *at<u16>(true, even + 2 * (lane / 4)) = static_cast<u16>(from.v[i]);
+      *at<u16>(true, odd + 2 * (lane / 4)) = static_cast<u16>(from.v[i] >> 16);
+    } else {
+      const u64 row = shuffled(kAllLanes, address, 8 * i + lane / 4);
+      *at<u32>(true, row + 4 * (lane % 4)) = from.v[i];
+    }
+  }
+}
+/// Accumulators of a warpgroup's product as the array that they are.
+template <int N>
+ISOMER_EMULATOR_INLINE float* adjacent(void* const (&registers)[N]) {
+  auto* const first = static_cast<float*>(registers[0]);
+  for (int i = 1; i < N; ++i)
+    if (registers[i] != first + i) isomer_emulator_product_scattered();
+  return first;
+}
 struct F16 {
   u16 bits;
   operator float() const { return of_f16(bits); }

@@ -1,0 +1,2 @@
+#pragma once
+#include "isomer_emulator/driver.h"
