@@ -186,7 +186,7 @@ TEST_F(PtxUnits, AreSeenWhereBytesOrArrivalsDoNotAddUp) {
 }
 
 TEST_F(PtxUnits, AreSeenWithoutTheirFences) {
-  expect_told("i", Kind::missing_proxy_fence, "the copy engine may not see yet");
+  expect_told("i", Kind::unseen_barrier, "the copy engine may not see yet");
   expect_told("f", Kind::missing_proxy_fence, "copies from shared memory");
 }
 

@@ -51,9 +51,9 @@ INSTANTIATE_TEST_SUITE_P(
             "\"=r\"(l));\n  p[0] = l;\n}\n",
             {"kernel.cu:3", "PTX", "mov.u32"}},
         BadSource{"ptx_in_macro",
-                  "#define WAIT() asm volatile(\"wgmma.fence.sync.aligned;\")\n__global__ void k() {\n  "
+                  "#define WAIT() asm volatile(\"tcgen05.wait::ld.sync.aligned;\")\n__global__ void k() {\n  "
                   "WAIT();\n}\n",
-                  {"kernel.cu:3", "PTX", "wgmma.fence.sync.aligned"}},
+                  {"kernel.cu:3", "PTX", "tcgen05.wait::ld.sync.aligned"}},
         BadSource{
             "surface_reference",
             "surface<void, 2> out;\n__global__ void k() { surf2Dwrite(1.f, out, 4 * threadIdx.x, 0); }\n",

@@ -220,7 +220,7 @@ TEST_F(WarpgroupPtx, IsSeenWhereProductsAreNotFencedOrNotWaitedFor) {
 }
 
 TEST_F(WarpgroupPtx, IsSeenWhereItsWarpsAreOutOfStepOrReadAnotherSwizzle) {
-  expect_told("c", Kind::warp_divergence, "all 128 have to call the same in the same order");
+  expect_told("c", Kind::warpgroup_divergence, "all 128 have to call the same in the same order");
   expect_told("z", Kind::wrong_swizzle, "128-byte swizzle");
 }
 

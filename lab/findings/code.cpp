@@ -44,7 +44,9 @@ constexpr std::array kRows = std::to_array<Row>({
     {Code::out_of_bounds_write, "out-of-bounds-write", "memory outside a buffer is written"},
     {Code::out_of_bounds_read, "out-of-bounds-read", "memory outside a tensor is read"},
     {Code::missing_barrier, "missing-barrier",
-     "threads of a block access the same shared memory without a barrier between the accesses"},
+     "threads of a block access the same shared memory without a barrier between the accesses, or touch what "
+     "a "
+     "copy or product under way uses"},
     {Code::race, "race",
      "two threads access one address in no defined order, and at least one of them writes"},
     {Code::warp_size, "warp-size", "the answer depends on the number of lanes of a warp"},

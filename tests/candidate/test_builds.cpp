@@ -32,8 +32,8 @@ TEST(CandidateBuilds, AnUndefinedSymbolIsNamed) {
 TEST(CandidateBuilds, InlineAssemblyIsRefusedByName) {
   const BuildFailure f = not_built(
       "candidate.cu",
-      "__global__ void k(int* y) {\n  asm volatile(\"wgmma.fence.sync.aligned;\");\n  y[0] = 1;\n}\n");
-  EXPECT_NE(f.message.find("wgmma"), std::string::npos) << f.message;
+      "__global__ void k(int* y) {\n  asm volatile(\"tcgen05.wait::ld.sync.aligned;\");\n  y[0] = 1;\n}\n");
+  EXPECT_NE(f.message.find("tcgen05"), std::string::npos) << f.message;
   EXPECT_EQ(f.place.line, 2);
 }
 

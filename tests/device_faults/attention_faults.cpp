@@ -133,7 +133,7 @@ Planted attention_append_faults() {
 
 Planted attention_faults() {
   static constexpr Fault kFaults[] = {
-      {"fresh_barriers_unseen", kKernel, "    fence_barriers();\n", "", "missing-proxy-fence"},
+      {"fresh_barriers_unseen", kKernel, "    fence_barriers();\n", "", "unseen-barrier"},
       {"producer_begins_with_the_other_parity", kProducer, "k_empty()[key.stage].wait(key.phase ^ 1)",
        "k_empty()[key.stage].wait(key.phase)", "waits for ever in phase 0 (parity 0) of the barrier"},
       {"k_not_waited_for", kWarpgroup, "      shared.k_full()[key.stage].wait(key.phase);\n",
@@ -149,7 +149,7 @@ Planted attention_faults() {
       {"s_without_a_fence", kBlocks, "    warpgroup_fence();\n#pragma unroll\n    for (int d = 0;",
        "#pragma unroll\n    for (int d = 0;", "missing-fence"},
       {"waits_once_more_where_rows_rise", kBlocks, "        use(weights);\n",
-       "        use(weights);\n        warpgroup_wait<0>();\n", "warp-divergence", kBytes},
+       "        use(weights);\n        warpgroup_wait<0>();\n", "warpgroup-divergence", kBytes},
       {"s_touched_in_flight", kBlocks, "    warpgroup_wait<1>();\n    pin(x);",
        "    warpgroup_wait<2>();\n    pin(x);", "in-flight"},
       {"sums_touched_in_flight", kBlocks,

@@ -36,7 +36,7 @@ Planted fp8_gemm_faults() {
        "memory.full[ring.stage];\n      memory.empty[ring.stage].wait(ring.phase ^ 1);",
        "memory.full[ring.stage];\n      memory.empty[ring.stage].wait(ring.phase);", "waits for ever"},
       {"fresh_barriers_unseen", kKernel, "    sm90::fence_barriers<kBeginsLightly>();\n", "",
-       "missing-proxy-fence"},
+       "unseen-barrier"},
       {"next_stage_not_waited_for", kKernel,
        "    if (kAhead && (!kLast || more)) memory_.full[ring_.stage].wait(ring_.phase);\n", "", "in-flight"},
       {"announced_with_too_few_bytes", kBring, "if (!has_b) full.arrive_expect(bytes)",

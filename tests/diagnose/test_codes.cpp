@@ -263,7 +263,7 @@ TEST(Codes, WhatCannotBeEmulatedIsNoFault) {
   const Diagnosis diagnosis = said_of_file("inline_ptx.cu");
   EXPECT_EQ(diagnosis.verdict(), "error") << text_of(diagnosis);
   EXPECT_TRUE(diagnosis.findings.empty()) << text_of(diagnosis);
-  EXPECT_NE(diagnosis.error.find("wgmma"), std::string::npos) << diagnosis.error;
+  EXPECT_NE(diagnosis.error.find("tcgen05"), std::string::npos) << diagnosis.error;
 }
 
 TEST(Codes, DoesNotCompileNamesTheLine) {

@@ -106,9 +106,9 @@ void Copies::load(const Box& box, std::uint32_t to, std::uint32_t barrier, const
   if (block_.launch().watch && local) {
     if (!watch::ordered(b.init_segment, block_, block_.current()) ||
         !watch::proxied(b.init_segment, block_, block_.current()))
-      units.tell(Kind::missing_proxy_fence, site, b.init_site,
+      units.tell(Kind::unseen_barrier, site, b.init_site,
                  fmt::format("copies for the barrier at {}, which the copy engine may not see yet: no "
-                             "fence_barriers() and barrier of the block since {{other}}",
+                             "fence.mbarrier_init, and barrier of the block behind it, since {{other}}",
                              units.place(barrier)));
     look_at_global(box, false, site);
   }

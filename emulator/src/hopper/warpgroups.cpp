@@ -58,7 +58,7 @@ void Warpgroup::take_step(Call::What what, unsigned groups, const watch::Site& s
   if (call.what != what || call.groups != groups) {
     out_of_step_ = true;
     block_.units().tell(
-        Kind::warp_divergence, site, call.site,
+        Kind::warpgroup_divergence, site, call.site,
         fmt::format("{} where another thread of its warpgroup {} at {{other}}: all 128 have to "
                     "call the same in the same order",
                     Call{what, groups, site}.text(), call.text()));
@@ -81,7 +81,7 @@ void Warpgroup::issue(const ProductShape& shape, float* d, const std::uint32_t* 
   const std::uint32_t t = self.linear % kThreads;
   OfThread& mine = threads_[t];
   if (members() < kThreads) {
-    units.tell(Kind::warp_divergence, site, {},
+    units.tell(Kind::warpgroup_divergence, site, {},
                fmt::format("issues a product in a warpgroup of {} threads", members()));
     units.stop();
   }
@@ -112,7 +112,7 @@ void Warpgroup::issue(const ProductShape& shape, float* d, const std::uint32_t* 
   Accumulators& acc = *p.accumulators;
   if (p.shape != shape || acc.columns != shape.columns || (acc.d[t] != nullptr && acc.d[t] != d)) {
     units.tell(
-        Kind::warp_divergence, site, sites_[number - 1],
+        Kind::warpgroup_divergence, site, sites_[number - 1],
         acc.columns != shape.columns
             ? fmt::format("issues a product of {} columns on registers in which one of {} is under way",
                           shape.columns, acc.columns)

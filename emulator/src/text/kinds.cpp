@@ -45,6 +45,10 @@ const char* name(Kind kind) {
       return "in-flight";
     case Kind::early_reuse:
       return "early-reuse";
+    case Kind::unseen_barrier:
+      return "unseen-barrier";
+    case Kind::warpgroup_divergence:
+      return "warpgroup-divergence";
     case Kind::missing_proxy_fence:
       return "missing-proxy-fence";
     case Kind::missing_fence:

@@ -68,7 +68,7 @@ bool comes_of_wrong_phase(Kind kind) {
   return kind == Kind::race || kind == Kind::in_flight || kind == Kind::early_reuse ||
          kind == Kind::uninitialised_read || kind == Kind::barrier_divergence ||
          kind == Kind::barrier_misuse || kind == Kind::byte_count || kind == Kind::missing_proxy_fence ||
-         kind == Kind::unfinished;
+         kind == Kind::unseen_barrier || kind == Kind::unfinished;
 }
 
 }  // namespace

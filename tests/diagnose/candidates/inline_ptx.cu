@@ -1,7 +1,7 @@
 // Right on its own machine, and in a language that no other has.
 __device__ float fast_sin(float x) {
   float y;
-  asm volatile("wgmma.fence.sync.aligned;");
+  asm volatile("tcgen05.wait::ld.sync.aligned;");
   asm("sin.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }

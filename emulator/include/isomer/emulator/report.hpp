@@ -21,6 +21,7 @@ enum class Kind : std::uint8_t {
   race,                ///< two accesses to one byte, one of them a write, that nothing orders
   barrier_divergence,  ///< threads of a block that wait at different barriers, or for threads that never come
   warp_divergence,     ///< lanes of a warp in different warp operations, or outside of the mask they pass
+  warpgroup_divergence,  ///< threads of a warpgroup that call its instructions in different orders
   writes_input,
   misaligned,
   stack_overflow,
@@ -34,6 +35,7 @@ enum class Kind : std::uint8_t {
   default_stream,       ///< likewise, but only where the caller's stream is not the default one
   in_flight,            ///< touches what a copy or a product of matrices under way reads or writes
   early_reuse,          ///< writes shared memory whose readers nothing has shown to be done
+  unseen_barrier,       ///< a copy is counted by a barrier whose initialisation no fence made known
   missing_proxy_fence,  ///< written through the generic proxy, read by an asynchronous unit, no fence between
   missing_fence,        ///< a product of a warpgroup with no fence since its registers were touched
   wrong_swizzle,        ///< a tile read with another swizzle than it was written with

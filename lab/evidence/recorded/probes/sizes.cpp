@@ -60,10 +60,13 @@ bool saw(const CallOutcome& outcome, std::string_view kind) {
 
 /// Threads that meet are a cause of their own, as is a launch that no device takes.
 bool has_cause(const CallOutcome& outcome) {
-  constexpr std::array<std::string_view, 5> kKinds = {"race", "barrier-divergence", "warp-divergence", "trap",
-                                                      "assertion"};
+  constexpr std::string_view kKinds[] = {"race",          "barrier-divergence", "warp-divergence",
+                                         "trap",          "assertion",          "warpgroup-divergence",
+                                         "in-flight",     "early-reuse",        "wrong-phase",
+                                         "missing-fence", "missing-proxy-fence"};
   return !outcome.answer.refused_launches.empty() ||
-         std::any_of(kKinds.begin(), kKinds.end(), [&](std::string_view kind) { return saw(outcome, kind); });
+         std::any_of(std::begin(kKinds), std::end(kKinds),
+                     [&](std::string_view kind) { return saw(outcome, kind); });
 }
 
 Finding refusal(const Replayed& replayed, const CallOutcome& outcome, const std::string& right) {
