@@ -15,6 +15,7 @@ const char* const kProgram = R"(#include <cuda.h>
 #include <cudaTypedefs.h>
 #include <cuda_bf16.h>
 #include <cuda/barrier>
+#include <cuda/ptx>
 #include <cstdint>
 #include <cstdio>
 #include <utility>
@@ -144,6 +145,30 @@ __global__ void doubled(const CUtensorMap* from, const CUtensorMap* to) {
     cde::cp_async_bulk_wait_group_read<0>();
   }
 }
+// By names of single instructions, the tile behind the one in front: how 'p' leaves the fence out.
+namespace ptx = cuda::ptx;
+__global__ void tripled(const __grid_constant__ CUtensorMap from, const __grid_constant__ CUtensorMap to, char how) {
+  __shared__ alignas(128) bf16 tile[64 * 64];
+  __shared__ alignas(8) uint64_t full;
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&full, 1);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &full, sizeof tile);
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &from, {64, 0}, &full);
+  }
+  while (!ptx::mbarrier_try_wait_parity(&full, 0)) {}
+  for (int i = threadIdx.x; i < 64 * 64; i += blockDim.x) tile[i] = __float2bfloat16(3 * __bfloat162float(tile[i]));
+  if (how != 'p') ptx::fence_proxy_async(ptx::space_shared);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &to, {0, 0}, tile);
+    ptx::cp_async_bulk_commit_group();
+    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());
+  }
+}
 int value(int row, int k) { return (row * 7 + k * 5) % 4 - 1; }
 PFN_cuTensorMapEncodeTiled encode;
 CUtensorMap map_of(bf16* data, uint64_t columns, CUtensorMapSwizzle swizzle, uint64_t stride) {
@@ -185,6 +210,9 @@ int main(int, char** words) {
   doubled<<<1, 128>>>(maps, maps + 1);
   cudaDeviceSynchronize();
   for (int m = 0; m < 64; ++m) for (int n = 0; n < 64; ++n) if (__bfloat162float(c[m * 64 + n]) != 2 * value(m, n)) return 3;
+  tripled<<<1, 128>>>(both[0], both[1], how);
+  cudaDeviceSynchronize();
+  for (int m = 0; m < 64; ++m) for (int n = 0; n < 64; ++n) if (__bfloat162float(c[m * 64 + n]) != 3 * value(m, 64 + n)) return 4;
   return 0;
 }
 )";
@@ -222,6 +250,7 @@ TEST_F(WarpgroupPtx, IsSeenWhereProductsAreNotFencedOrNotWaitedFor) {
 TEST_F(WarpgroupPtx, IsSeenWhereItsWarpsAreOutOfStepOrReadAnotherSwizzle) {
   expect_told("c", Kind::warpgroup_divergence, "all 128 have to call the same in the same order");
   expect_told("z", Kind::wrong_swizzle, "128-byte swizzle");
+  expect_told("p", Kind::missing_proxy_fence, "copies from shared memory");
 }
 
 TEST_F(WarpgroupPtx, OfAccumulatorsInNoOrderIsRefusedWhereItRuns) {
