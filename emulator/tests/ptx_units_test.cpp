@@ -199,7 +199,7 @@ TEST(PtxOfUnits, ThatIsNotExecutedIsRefusedByName) {
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%0], "
         "16, [%0], 3",
         "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%0, %0}, %0, %0, 1, 1, 1, 0, 0",
-        "mapa.shared::cluster.u32 %0, %0, 1", "bra nowhere"}) {
+        "mapa.u64 %0, %0, 1", "bra nowhere"}) {
     const WrittenSource source("__global__ void k(unsigned x) { asm volatile(\"" + instruction +
                                ";\" : \"+r\"(x)); }\n");
     const std::string name = instruction.substr(0, instruction.find(' '));

@@ -45,11 +45,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadSource{"missing_symbol",
                   "__device__ int f(int);\n__global__ void k(int* p) {\n  p[0] = f(1);\n}\n",
                   {"f(int)", "nowhere defined"}},
-        BadSource{
-            "ptx",
-            "__global__ void k(int* p) {\n  int l;\n  asm volatile(\"mov.u32 %0, %%cluster_ctarank;\" : "
-            "\"=r\"(l));\n  p[0] = l;\n}\n",
-            {"kernel.cu:3", "PTX", "mov.u32"}},
+        BadSource{"ptx",
+                  "__global__ void k(int* p) {\n  int l;\n  asm volatile(\"mov.u32 %0, %%pm0;\" : "
+                  "\"=r\"(l));\n  p[0] = l;\n}\n",
+                  {"kernel.cu:3", "PTX", "mov.u32"}},
         BadSource{"ptx_in_macro",
                   "#define WAIT() asm volatile(\"tcgen05.wait::ld.sync.aligned;\")\n__global__ void k() {\n  "
                   "WAIT();\n}\n",

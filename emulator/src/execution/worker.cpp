@@ -91,6 +91,12 @@ bool Launch::take(std::uint64_t& linear, std::uint64_t& ordinal) {
   return true;
 }
 
+void Launch::run_again_in_clusters(std::uint32_t blocks_of_one) {
+  if (turns != nullptr) turns->give_up();
+  wanted_cluster = blocks_of_one;
+  cancelled.store(true);
+}
+
 void Launch::fail(int code) {
   if (turns != nullptr) turns->give_up();
   int none = 0;

@@ -49,6 +49,7 @@ struct Launch {
   std::atomic<std::uint64_t> waiting{0};   ///< blocks of which every thread looks for something
   std::atomic<bool> waits_in_vain{false};  ///< every thread that is left, as far as can be shown
   std::atomic<int> error{0};
+  std::atomic<std::uint32_t> wanted_cluster{0};
   std::atomic<std::uint64_t> thread_steps{0};
   std::uint64_t watched_steps = 0;  ///< of a watched launch, which runs on one worker
 
@@ -65,7 +66,9 @@ struct Launch {
 
   /// The next block, or first of a cluster, in the order of the seed, and its place in that order.
   bool take(std::uint64_t& linear, std::uint64_t& ordinal);
-  void fail(int code);               ///< the launch's error; the first one stays
+  void fail(int code);  ///< the launch's error; the first one stays
+  /// Ends it: its kernel, of which nothing else has run, says that so many blocks are a cluster.
+  void run_again_in_clusters(std::uint32_t blocks_of_one);
   void arrive_at_grid_barrier();
 
  private:

@@ -67,6 +67,7 @@ EXPORT void* isomer_emulator_shared_in(unsigned rank, unsigned address, unsigned
   return at;
 }
 EXPORT unsigned isomer_emulator_cluster_rank() { return current_block()->rank(); }
+EXPORT unsigned isomer_emulator_cluster_size() { return current_block()->launch().cluster; }
 EXPORT void isomer_emulator_cluster_arrive() { current_block()->cluster_arrive(); }
 EXPORT void isomer_emulator_cluster_wait() { current_block()->cluster_wait(__builtin_return_address(0)); }
 

@@ -243,6 +243,22 @@ EXPORT void isomer_emulator_launch_bounds(unsigned threads) {
   launch.fail(error::invalid_value);
   block->abandon();
 }
+EXPORT void isomer_emulator_cluster_dims(unsigned x, unsigned y, unsigned z) {
+  Block* block = current_block();
+  if (!block || (x == block->launch().cluster && y <= 1 && z <= 1)) return;
+  Launch& launch = block->launch();
+  if (y > 1 || z > 1 || launch.cluster > 1) {
+    refuse(error::invalid_configuration,
+           fmt::format(
+               "{}: its clusters are ({},{},{}), launched with {} along x; the emulator has clusters along x "
+               "alone",
+               launch.request.kernel, x, y, z, launch.cluster));
+    launch.fail(error::invalid_configuration);
+  } else {
+    launch.run_again_in_clusters(x);
+  }
+  block->abandon();
+}
 EXPORT void isomer_emulator_trap(const char* what) {
   if (!current_thread()) __builtin_trap();
   watch::report_event(Kind::trap, SITE, what);

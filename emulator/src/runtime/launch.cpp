@@ -191,6 +191,7 @@ bool runs_side_by_side(Launch& run) {
 bool run_launch(std::optional<Launch>& run, std::uint32_t& first_segment) {
   first_segment = watch::next_segment();
   if (run->watch && runs_side_by_side(*run)) return true;
+  if (run->wanted_cluster != 0) return false;
   if (run->next != 0) {
     // What the attempt has noted is of a phase before the one that begins.
     const LaunchRequest& request = run->request;
@@ -219,7 +220,7 @@ std::vector<LaunchRecord> take_records() {
 
 int launch_grid(const LaunchRequest& asked, unsigned depth) {
   const closed::Open open;
-  const LaunchRequest request = with_fewer_threads(asked);
+  LaunchRequest request = with_fewer_threads(asked);
   LaunchRecord record;
   record.kernel = request.kernel;
   record.grid = {request.grid.x, request.grid.y, request.grid.z};
@@ -254,6 +255,17 @@ int launch_grid(const LaunchRequest& asked, unsigned depth) {
     std::uint32_t first_segment = 0;
     const auto begin = std::chrono::steady_clock::now();
     record.side_by_side = run_launch(latest, first_segment);
+    if (const std::uint32_t cluster = latest->wanted_cluster.load(); cluster != 0) {
+      request.cluster = cluster;
+      const int refusal = check_geometry(request);
+      const bool watched = latest->watch;
+      latest.emplace(request);
+      latest->depth = depth;
+      latest->watch = watched;
+      latest->error = refusal;
+      if (watched) watch::begin_launch();
+      if (refusal == error::success) record.side_by_side = run_launch(latest, first_segment);
+    }
     Launch& run = *latest;
     if (run.watch && work)
       watch::host_order::ran(*work, request.kernel, first_segment, watch::next_segment());

@@ -148,6 +148,12 @@ class Reader {
       if ((t.is("class") || t.is("struct") || t.is("union")) && f.name.empty()) is_class = true;
       if (t.is("enum")) is_enum = true;
       if (t.is("=")) assigned = has_initialiser = true;
+      if (t.is("__cluster_dims__") && i + 1 < end && t_[i + 1].is("(")) {
+        const std::size_t close = closing(t_, i + 1);
+        f.cluster_dims = {i + 2, close};
+        i = close;
+        continue;
+      }
       if (t.is("__launch_bounds__") && i + 1 < end && t_[i + 1].is("(")) {
         const std::size_t close = closing(t_, i + 1);
         std::size_t last = i + 2;

@@ -20,6 +20,7 @@ struct Function {
   std::size_t begin = 0;                   ///< first token of the declaration
   std::size_t body = 0, end = 0;           ///< braces of the body
   std::vector<std::size_t> launch_bounds;  ///< first and last token of the first bound
+  std::vector<std::size_t> cluster_dims;   ///< of all that stands in the brackets
 };
 
 struct Variable {

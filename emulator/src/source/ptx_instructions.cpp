@@ -144,10 +144,10 @@ class Assembly {
     }
     if (base == "fence" && !has(parts, "proxy") && !has(parts, "mbarrier_init"))
       return fmt::format("isomer_emulator_fence({})", has(parts, "cta") ? 0 : has(parts, "gpu") ? 1 : 2);
-    if (base == "bar" || base == "barrier") {
+    if (base == "bar" || (base == "barrier" && !has(parts, "cluster"))) {
       if (name == "bar.warp.sync") return filled("__syncwarp(as<u32>(%0))", "", operands);
       const bool arrives = has(parts, "arrive");
-      if ((!has(parts, "sync") && !arrives) || has(parts, "cluster") || operands.empty()) throw Unknown{};
+      if ((!has(parts, "sync") && !arrives) || operands.empty()) throw Unknown{};
       if (operands.size() == 1 && operands[0] == "0" && !arrives) return "isomer_emulator_barrier(0, 0)";
       return fmt::format("isomer_emulator_named_{}(as<u32>({}), {})", arrives ? "arrive" : "barrier",
                          operand(operands[0]),
@@ -259,8 +259,9 @@ class Assembly {
   std::string moved(const Words& parts, const Words& operands) const {
     const auto type = type_of(parts.back());
     if (!type || operands.size() < 2) throw Unknown{};
-    const bool loads = parts[0] != "st", shared = has(parts, "shared") || has(parts, "shared::cta");
-    if (has(parts, "param") || has(parts, "shared::cluster") || has(parts, "async")) throw Unknown{};
+    const bool loads = parts[0] != "st",
+               shared = has(parts, "shared") || has(parts, "shared::cta") || has(parts, "shared::cluster");
+    if (has(parts, "param") || has(parts, "async")) throw Unknown{};
     const std::string order = has(parts, "volatile")                           ? "is_volatile"
                               : has(parts, "acquire") || has(parts, "release") ? "ordered"
                               : has(parts, "relaxed") || has(parts, "mmio")    ? "relaxed"
@@ -334,7 +335,8 @@ class Assembly {
   }
   std::string vote(const Words& parts, const Words& operands) const {
     // The assembler takes both orders: vote.sync.ballot and vote.ballot.sync.
-    if (parts.size() < 4 || (parts[1] != "sync" && parts[2] != "sync") || operands.size() < 3) throw Unknown{};
+    if (parts.size() < 4 || (parts[1] != "sync" && parts[2] != "sync") || operands.size() < 3)
+      throw Unknown{};
     static const std::map<std::string, const char*> calls = {
         {"ballot", "__ballot_sync"}, {"any", "__any_sync"}, {"all", "__all_sync"}};
     const auto found = calls.find(parts[parts[1] == "sync" ? 2 : 1]);

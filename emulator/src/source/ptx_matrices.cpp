@@ -71,8 +71,8 @@ std::string box_copied(const Words& parts, const Words& operands, const PtxOpera
   const auto at = parts.begin() + (asks ? 5 : 4);
   if (at >= parts.end() || at->size() != 2 || (*at)[1] != 'd') throw Unknown{};
   static const std::set<std::string> known = {
-      "shared::cluster", "shared::cta", "global", "tile", "bulk_group", "mbarrier::complete_tx::bytes",
-      "L2::cache_hint"};
+      "shared::cluster", "shared::cta",       "global", "tile", "bulk_group", "mbarrier::complete_tx::bytes",
+      "L2::cache_hint",  "multicast::cluster"};
   for (auto word = at + 1; word != parts.end(); ++word)
     if (known.count(*word) == 0 && !asks) throw Unknown{};
   if (asks) return "static_cast<void>(0)";
@@ -81,18 +81,21 @@ std::string box_copied(const Words& parts, const Words& operands, const PtxOpera
   if (box.size() < 3 || box[0] != '[') throw Unknown{};
   const Words inside = split(box.substr(1, box.size() - 2), ',');
   const Words place = of.vector(inside.at(1));
-  const std::size_t hint = has(parts, "L2::cache_hint") ? 1 : 0;
+  const bool to_many = has(parts, "multicast::cluster");
+  const std::size_t behind = (has(parts, "L2::cache_hint") ? 1 : 0) + (to_many ? 1 : 0);
   if (inside.size() != 2 || place.size() != static_cast<std::size_t>((*at)[0] - '0') ||
-      operands.size() != (stores ? 2 : 3) + hint)
+      operands.size() != (stores ? 2 : 3) + behind)
     throw Unknown{};
   std::string coordinates;
   for (const std::string& each : place)
     coordinates += fmt::format("{}as<s32>({})", coordinates.empty() ? "" : ", ", each);
   const auto shared = [&](std::size_t i) { return "in_shared(" + of.address(operands.at(i)) + ")"; };
-  return fmt::format(
-      "const int isomer_box[] = {{{}}}; isomer_emulator_box_{}(as<void*>({}), {}, isomer_box, {})",
-      coordinates, stores ? "store" : "load", of.operand(inside[0]), place.size(),
-      stores ? shared(1) : shared(0) + ", " + shared(2));
+  const std::string calls = to_many  ? fmt::format("box_load_in(as<u32>({}), ", of.operand(operands[3]))
+                            : stores ? "box_store("
+                                     : "box_load(";
+  return fmt::format("const int isomer_box[] = {{{}}}; isomer_emulator_{}as<void*>({}), {}, isomer_box, {})",
+                     coordinates, calls, of.operand(inside[0]), place.size(),
+                     stores ? shared(1) : shared(0) + ", " + shared(2));
 }
 
 /// A product of a warp.

@@ -194,6 +194,10 @@ void rewrite_specifiers(Source& s, bool watch_host) {
       s.edits.insert(t[f.body].end(), " ::isomer_emulator_launch_bounds(" +
                                           s.written(f.launch_bounds[0], f.launch_bounds[1]) + ");");
     }
+    if (f.global && f.definition && !f.cluster_dims.empty()) {
+      s.edits.insert(t[f.body].end(), " ::isomer::emulator::cluster_dims(" +
+                                          s.written(f.cluster_dims[0], f.cluster_dims[1]) + ");");
+    }
     if (f.name == "main" && f.scope.empty() && !f.member && f.definition) {
       s.edits.insert(t[f.begin].offset, std::string("extern \"C\" ") + (watch_host ? "" : kUnwatched));
       s.edits.replace(t[f.name_at].offset, 4, "isomer_emulator_main");

@@ -144,6 +144,8 @@ void isomer_emulator_copies_wait(unsigned groups);
 void isomer_emulator_copies_wait_for_all();
 void isomer_emulator_grid_barrier();
 void isomer_emulator_launch_bounds(unsigned threads);
+/// What the kernel says of its clusters, in front of all else that it does.
+void isomer_emulator_cluster_dims(unsigned x, unsigned y, unsigned z);
 void isomer_emulator_trap(const char* what);
 int isomer_emulator_on_device();
 void isomer_emulator_returns();  ///< in front of a kernel's end; only a watched module says it

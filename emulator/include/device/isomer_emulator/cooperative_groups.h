@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device.h"
+#include "hopper.h"
 
 namespace cooperative_groups {
 
@@ -39,6 +40,36 @@ __attribute__((always_inline)) inline thread_block this_thread_block(block_tile_
   block._isomer_room = memory.room;
   return block;
 }
+
+/// The blocks of a cluster, neighbours along x.
+class cluster_group {
+ public:
+  static void sync() {
+    isomer_emulator_cluster_arrive();
+    isomer_emulator_cluster_wait();
+  }
+  struct arrival_token {};
+  static arrival_token barrier_arrive() {
+    isomer_emulator_cluster_arrive();
+    return {};
+  }
+  static void barrier_wait(arrival_token = {}) { isomer_emulator_cluster_wait(); }
+  static unsigned block_rank() { return isomer_emulator_cluster_rank(); }
+  static unsigned num_blocks() { return isomer_emulator_cluster_size(); }
+  static dim3 block_index() { return dim3(block_rank(), 0, 0); }
+  static dim3 dim_blocks() { return dim3(num_blocks(), 1, 1); }
+  static unsigned thread_rank() { return block_rank() * thread_block().size() + detail::linear_thread(); }
+  static unsigned num_threads() { return num_blocks() * thread_block().size(); }
+  static unsigned size() { return num_threads(); }
+  /// The same variable of another block.
+  template <class T>
+  static T* map_shared_rank(T* at, unsigned rank) {
+    return static_cast<T*>(isomer_emulator_shared_in(
+        rank, isomer_emulator_shared_address(const_cast<const void*>(static_cast<const volatile void*>(at))), sizeof(T)));
+  }
+  static bool is_valid() { return true; }
+};
+ISOMER_EMULATOR_INLINE cluster_group this_cluster() { return {}; }
 
 class grid_group {
  public:

@@ -25,6 +25,7 @@ void* isomer_emulator_shared_at(unsigned address, unsigned bytes);
 /// The same of the block of that rank in the cluster.
 void* isomer_emulator_shared_in(unsigned rank, unsigned address, unsigned bytes);
 unsigned isomer_emulator_cluster_rank();
+unsigned isomer_emulator_cluster_size();
 void isomer_emulator_cluster_arrive();
 void isomer_emulator_cluster_wait();
 

@@ -86,20 +86,21 @@ template <class T>
 ISOMER_EMULATOR_INLINE T __ldlu(const T* p) {
   return *p;
 }
+// What is stored is converted to what the pointer points to.
 template <class T>
-ISOMER_EMULATOR_INLINE void __stcg(T* p, T v) {
+ISOMER_EMULATOR_INLINE void __stcg(T* p, std::enable_if_t<true, T> v) {
   *p = v;
 }
 template <class T>
-ISOMER_EMULATOR_INLINE void __stcs(T* p, T v) {
+ISOMER_EMULATOR_INLINE void __stcs(T* p, std::enable_if_t<true, T> v) {
   *p = v;
 }
 template <class T>
-ISOMER_EMULATOR_INLINE void __stwb(T* p, T v) {
+ISOMER_EMULATOR_INLINE void __stwb(T* p, std::enable_if_t<true, T> v) {
   *p = v;
 }
 template <class T>
-ISOMER_EMULATOR_INLINE void __stwt(T* p, T v) {
+ISOMER_EMULATOR_INLINE void __stwt(T* p, std::enable_if_t<true, T> v) {
   *p = v;
 }
 

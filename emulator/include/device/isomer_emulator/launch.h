@@ -17,6 +17,9 @@ struct Same {
   using type = T;
 };
 
+/// `__cluster_dims__` of a kernel, in front of what it does.
+inline void cluster_dims(unsigned x, unsigned y = 1, unsigned z = 1) { isomer_emulator_cluster_dims(x, y, z); }
+
 struct Configuration {
   dim3 grid;
   dim3 block;

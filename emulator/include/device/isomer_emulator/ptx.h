@@ -226,6 +226,9 @@ template <class T>
 ISOMER_EMULATOR_INLINE T* at(bool shared, u64 address) {
   if (shared && address < (u64{1} << 24))
     return static_cast<T*>(isomer_emulator_shared_at(static_cast<unsigned>(address), sizeof(T)));
+  if (shared && address < (u64{1} << 29))
+    return static_cast<T*>(isomer_emulator_shared_in(static_cast<unsigned>(address >> 24) - 1,
+                                                     static_cast<unsigned>(address & 0xffffff), sizeof(T)));
   return reinterpret_cast<T*>(address);
 }
 enum class Order { plain, is_volatile, relaxed, ordered };
@@ -296,6 +299,16 @@ ISOMER_EMULATOR_INLINE void copy_to_shared(u64 to, u64 from, u32 from_bytes) {
 ISOMER_EMULATOR_INLINE u32 in_shared(u64 address) {
   return address < (u64{1} << 24) ? static_cast<u32>(address)
                                   : isomer_emulator_shared_address(reinterpret_cast<const void*>(address));
+}
+/// The address of the same place in another block of the cluster.
+ISOMER_EMULATOR_INLINE u32 in_block(u32 address, u32 rank) { return (address & 0xffffff) | (rank + 1) << 24; }
+ISOMER_EMULATOR_INLINE void arrived_in(void* at, u32 count) {
+  const u64 address = reinterpret_cast<u64>(at);
+  if (address < (u64{1} << 24) || address >= (u64{1} << 29))
+    return isomer_emulator_barrier_arrive(in_shared(address), count, 0);
+  for (u32 i = 0; i < count; ++i)
+    isomer_emulator_barrier_arrive_in(static_cast<unsigned>(address >> 24) - 1,
+                                      static_cast<unsigned>(address & 0xffffff));
 }
 ISOMER_EMULATOR_INLINE u64 arrived(u32 barrier, u32 count, u32 bytes) {
   const u64 parity = isomer_emulator_barrier_parity(barrier);
