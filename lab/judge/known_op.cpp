@@ -213,10 +213,11 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   if (unsettled() && !numbers.raced)
     numbers.pattern = order_of_keys(candidate, called, questions.settings, numbers);
   const std::shared_ptr<const Candidate> wide = request.wide ? request.wide() : nullptr;
-  // What explains them asks on.
+  // What explains them asks on, unless it is what too few lanes come to.
   const std::shared_ptr<const Candidate> other =
-      numbers.explanation.explains ? nullptr
-                                   : of_other_lanes(wide, request, called, questions, numbers, diagnosis);
+      numbers.explanation.explains && !is_of_fewer_lanes(numbers)
+          ? nullptr
+          : of_other_lanes(wide, request, called, questions, numbers, diagnosis);
   Finding of_locals;
   const std::shared_ptr<const Candidate> set =
       other != nullptr || numbers.raced || !request.with_locals

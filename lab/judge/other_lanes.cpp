@@ -1,8 +1,11 @@
 #include "lab/judge/other_lanes.hpp"
 
 #include "lab/findings/source_places.hpp"
+#include "lab/findings/variation_codes.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace isomer::lab {
 namespace {
@@ -50,12 +53,22 @@ Numbers numbers_of(const Candidate& other, const Called& called, const Questions
   return explain_numbers(other, form, *called.port, questions);
 }
 
-/// Whether the other build's numbers are explained, or come much nearer to it.
+/// Whether the other build's numbers are explained, or come much nearer to it. What too few lanes come to is
+/// in no better explanation.
 bool is_better(const Numbers& other, const Numbers& own) {
+  if (is_of_fewer_lanes(own))
+    return other.explanation.left.wrong <= own.explanation.left.wrong && !is_of_fewer_lanes(other);
   return other.explanation.explains || 2 * other.explanation.left.wrong < own.explanation.left.wrong;
 }
 
 }  // namespace
+
+bool is_of_fewer_lanes(const Numbers& numbers) {
+  const std::vector<std::string>& set = numbers.explanation.set;
+  return std::any_of(set.begin(), set.end(), [](const std::string& each) {
+    return code_of(each).code == Code::warp_size;
+  });
+}
 
 std::shared_ptr<const Candidate> of_other_lanes(const std::shared_ptr<const Candidate>& wide,
                                                 const DiagnoseRequest& request, Called& called,
