@@ -38,6 +38,7 @@ constexpr Known kKnown[] = {
      "of them are averaged"},
     {"expert=of-first-of-", "experts are taken by tiles of rows, so that groups begin at multiples of them"},
     {"padding=untouched", "rows of padding stay as they were"},
+    {"a_s=transposed", "scales of a lie column by column"},
     {"mid_out=", "results of parts lie in another order"},
     {"mid_lse=", "log-sum-exps of parts lie in another order"},
     {"log=base-2", "the log-sum-exp has base 2"},
@@ -81,8 +82,10 @@ void tell_conventions(const std::string& op, std::vector<Finding>& findings) {
   Finding* first = nullptr;
   std::string said;
   const auto is_told = [&](std::string_view variation) {
-    return std::any_of(findings.begin(), findings.end(),
-                       [&](const Finding& each) { return each.variation == variation; });
+    return std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
+      return each.variation == variation ||
+             std::find(each.variations.begin(), each.variations.end(), variation) != each.variations.end();
+    });
   };
   const auto others = [&](const std::string& variation) {
     // A merge that takes powers of 2 and gives natural logarithms mixes the two.

@@ -312,7 +312,7 @@ const std::vector<VariationCode>& table() {
        Code::tail_mask,
        "count ceil(len / block_seq) blocks",
        {"/\\s*block_seq|/\\s*BLOCK_SEQ"}},
-      {"length=one-less", Code::tail_mask, "attend all tokens before len, including the last one", {"len"}},
+      {"length=one-less", Code::off_by_one, "attend all tokens before len, including the last one", {"len"}},
       {"weights=base-2", Code::log_base, "take e^x, or 2^x of the scores times log2(e)", {"exp2"}},
       {"log=base-2", Code::log_base, "use the natural logarithm and e^x", {"exp2|log2"}},
       {"empty=nan", Code::nan_inf, "write 0 for a row without weight", {"/"}},

@@ -13,8 +13,11 @@ namespace {
 /// Of numbers that are right, or explained, with 64 lanes and not with 32: no fault of HIP code, whose data
 /// centre devices have 64, unless the instruction asks for the others too.
 void depends_on_lanes(const Numbers& with_32, bool asked_for_32, Diagnosis& diagnosis) {
-  const std::string seen = fmt::format("with 32 (RDNA, NVIDIA) {} of {} elements are wrong",
-                                       with_32.explanation.plain.wrong, with_32.explanation.plain.elements);
+  const Distance& plain = with_32.explanation.plain;
+  const std::string seen =
+      plain.wrong == 0
+          ? std::string("with 32 (RDNA, NVIDIA) its shuffles ask lanes that are not there")
+          : fmt::format("with 32 (RDNA, NVIDIA) {} of {} elements are wrong", plain.wrong, plain.elements);
   if (!asked_for_32) {
     diagnosis.notes.push_back("written for warps of 64 lanes (CDNA) and judged with 64: " + seen);
     return;
@@ -65,9 +68,12 @@ bool is_better(const Numbers& other, const Numbers& own) {
 
 bool is_of_fewer_lanes(const Numbers& numbers) {
   const std::vector<std::string>& set = numbers.explanation.set;
-  return std::any_of(set.begin(), set.end(), [](const std::string& each) {
-    return code_of(each).code == Code::warp_size;
-  });
+  return std::any_of(set.begin(), set.end(),
+                     [](const std::string& each) { return code_of(each).code == Code::warp_size; }) ||
+         std::any_of(numbers.answers.begin(), numbers.answers.end(), [](const Answer& answer) {
+           return std::any_of(answer.seen.begin(), answer.seen.end(),
+                              [](const Seen& seen) { return seen.kind == "warp-divergence"; });
+         });
 }
 
 std::shared_ptr<const Candidate> of_other_lanes(const std::shared_ptr<const Candidate>& wide,

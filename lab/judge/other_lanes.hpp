@@ -8,7 +8,8 @@
 
 namespace isomer::lab {
 
-/// Whether what explains the numbers is what too few lanes of a warp come to, as of code for 64.
+/// Whether what explains the numbers is what too few lanes of a warp come to, or lanes were missing in what a
+/// warp does, as of code for 64.
 bool is_of_fewer_lanes(const Numbers& numbers);
 
 /// The candidate built for other lanes of a warp whose numbers are right, or explained, where its own are

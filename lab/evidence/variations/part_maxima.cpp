@@ -59,6 +59,7 @@ std::optional<Finding> maximum_of_a_part(const Port& port, const Numbers& number
   std::size_t wrong = 0, others = 0, all = 0, size = 0;
   Places places;
   bool by_another_rule = false;
+  double least = 0;
   std::string name;
   bool narrow = false;
   for (const Evidence& evidence : numbers.evidence) {
@@ -82,6 +83,12 @@ std::optional<Finding> maximum_of_a_part(const Port& port, const Numbers& number
       // Zeros, and a maximum that is under the op's least one, have scales by another rule.
       if (largest == 0 || std::fabs(counted - largest) <= near * largest) {
         by_another_rule = true;
+        continue;
+      }
+      // What one least scale is put under says nothing.
+      if (counted > largest && (least == 0 || got == least)) {
+        by_another_rule = true;
+        least = got;
         continue;
       }
       std::vector<std::size_t> alike;
