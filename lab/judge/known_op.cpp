@@ -122,6 +122,10 @@ void add_unobservable(const Numbers& numbers, const std::string& source, const s
   for (const std::string& name : numbers.explanation.masked) {
     const VariationCode& code = code_of(name);
     if (name != "clamp=127" && !name.starts_with("zero_guard")) continue;
+    // What was measured of the answers is the other fault's rounding.
+    if (std::any_of(numbers.measured.begin(), numbers.measured.end(),
+                    [&](const oracle::Variation& each) { return each.name == name; }))
+      continue;
     // Another form of what is found already, or of what is said to be masked.
     const auto alike = [&](const std::string& other) { return code_of(other).code == code.code; };
     const std::vector<std::string>& set = numbers.explanation.set;

@@ -205,7 +205,7 @@ const std::vector<oracle::Variation>& variations() {
        {"scale=ue8m0", "the scale rounded up to a power of two"},
        {"floor=none", "no floor: an all-zero block is 0/0"},
        {"floor=1e-10", "the largest magnitude at least 1e-10 whatever amax_floor says"},
-       {"zero_guard=scale-4.359654e-6", "the scale at least 1 / (448 · 512)"},
+       {"floor=1.953125e-3", "the largest magnitude at least 1 / 512 whatever amax_floor says"},
        {"rows=half-apart", "a row of x is taken to begin half of a row behind the one before"},
        {"row_counts=ignored", "rows past the count computed too"}});
   return list;
