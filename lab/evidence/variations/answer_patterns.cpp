@@ -189,7 +189,8 @@ std::optional<Finding> at_an_end(const Numbers& numbers) {
         finding.argument = tensors[t].name;
         finding.decides = true;
         finding.evidence = fmt::format(
-            "nothing is wrong but the {} along dimension {} of {}, in {} calls of different sizes: {} elements",
+            "nothing is wrong but the {} along dimension {} of {}, in {} calls of different sizes: {} "
+            "elements",
             last ? "last" : "first", dim, tensors[t].name, calls, wrong);
         finding.fix = fmt::format("compare the bounds of that dimension with {}'s size", tensors[t].name);
         return finding;

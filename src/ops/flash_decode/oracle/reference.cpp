@@ -263,9 +263,9 @@ Place place_of(const Variations& vary, std::string_view tensor, const Tensor& ls
   const std::string_view order = vary.after(tensor);
   if (order.empty()) return at;
   const std::int64_t batch = lse.size(0), heads = lse.size(1), parts = lse.size(2);
-  const std::int64_t flat = order == "heads-first"     ? (at.h * batch + at.b) * parts + at.j
+  const std::int64_t flat = order == "heads-first"    ? (at.h * batch + at.b) * parts + at.j
                             : order == "parts-second" ? (at.b * parts + at.j) * heads + at.h
-                                                       : (at.j * batch + at.b) * heads + at.h;
+                                                      : (at.j * batch + at.b) * heads + at.h;
   return {flat / (heads * parts), flat / parts % heads, flat % parts};
 }
 
@@ -420,18 +420,18 @@ std::vector<oracle::Variation> some(std::initializer_list<std::string_view> name
 const std::vector<oracle::Variation>& variations() {
   static const auto list =
       some({"dims=rank-5", "blocks=floor", "length=one-less", "log=base-2", "max=none", "max=from-zero",
-            "accumulate=f16", "empty=nan", "strides=v-as-k", "strides=inner-one", "heads=modulo", "k_heads=modulo", "v_heads=modulo",
-            "b_req_idx=ignored", "scale=missing", "scale=twice", "logits=input-type", "kv_scale=ignored",
-            "kv_scale=of-first-group"});
+            "accumulate=f16", "empty=nan", "strides=v-as-k", "strides=inner-one", "heads=modulo",
+            "k_heads=modulo", "v_heads=modulo", "b_req_idx=ignored", "scale=missing", "scale=twice",
+            "logits=input-type", "kv_scale=ignored", "kv_scale=of-first-group"});
   return list;
 }
 
 const std::vector<oracle::Variation>& stage1::variations() {
-  static const auto list = some({"blocks=floor", "length=one-less", "log=base-2", "max=none", "max=from-zero",
-                                 "accumulate=f16", "strides=v-as-k", "strides=inner-one", "heads=modulo",
-                                 "k_heads=modulo", "v_heads=modulo",
-                                 "b_req_idx=ignored", "scale=missing", "scale=twice", "log=base-2-of-sum",
-                                 "logits=input-type", "kv_scale=ignored", "kv_scale=of-first-group"});
+  static const auto list =
+      some({"blocks=floor", "length=one-less", "log=base-2", "max=none", "max=from-zero", "accumulate=f16",
+            "strides=v-as-k", "strides=inner-one", "heads=modulo", "k_heads=modulo", "v_heads=modulo",
+            "b_req_idx=ignored", "scale=missing", "scale=twice", "log=base-2-of-sum", "logits=input-type",
+            "kv_scale=ignored", "kv_scale=of-first-group"});
   return list;
 }
 
