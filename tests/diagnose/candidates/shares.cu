@@ -108,10 +108,10 @@ __global__ void decode(const float* q, const float* k, const float* v, const int
 #define DECODE(name, in_turn, as_it_was)                                                                         \
   extern "C" void name(const float* q, const float* k, const float* v, const int* req_to_tokens,                 \
                        const int* b_req_idx, const int* b_seqlen, float* out, int batch, int num_heads,          \
-                       int num_kv_heads, int head_dim, int max_seq_len, float scale) {                           \
+                       int num_kv_heads, int head_dim, int max_len, float scale) {                               \
     if (batch > 0)                                                                                               \
       decode<<<batch, num_heads>>>(q, k, v, req_to_tokens, b_req_idx, b_seqlen, out, num_heads, num_kv_heads,    \
-                                   head_dim, max_seq_len, scale, in_turn, as_it_was);                            \
+                                   head_dim, max_len, scale, in_turn, as_it_was);                                \
   }
 DECODE(decode_tokens, false, false)
 DECODE(decode_tokens_values_in_turn, true, false)
