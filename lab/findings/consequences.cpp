@@ -151,6 +151,11 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
       return left_by(f, Code::out_of_bounds_read) || left_by(f, Code::out_of_bounds_write);
     return false;
   });
+  // A thread that leaves them ends there, and is missing in what its warp does next.
+  if (found(Code::out_of_bounds_read) || found(Code::out_of_bounds_write))
+    std::erase_if(findings, [](const Finding& f) {
+      return f.code == Code::warp_size && f.strength == Strength::observed && f.variations.empty();
+    });
   // Sizes for which it leaves its buffers are no limit of one that leaves them for the sizes within it too.
   if (found(Code::out_of_bounds_read) || found(Code::out_of_bounds_write))
     std::erase_if(findings, [](const Finding& f) { return f.code == Code::shape_refused && f.strays; });

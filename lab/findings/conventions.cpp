@@ -36,6 +36,11 @@ constexpr Known kKnown[] = {
     {"weightless=finite",
      "a log-sum-exp of -inf is taken for the least finite number: such a part is multiplied by 0, and two "
      "of them are averaged"},
+    {"expert=of-first-of-", "experts are taken by tiles of rows, so that groups begin at multiples of them"},
+    {"padding=untouched", "rows of padding stay as they were"},
+    {"a_s=transposed", "scales of a lie column by column"},
+    {"mid_out=", "results of parts lie in another order"},
+    {"mid_lse=", "log-sum-exps of parts lie in another order"},
     {"log=base-2", "the log-sum-exp has base 2"},
     {"log=base-2-throughout", "log-sum-exps have base 2"},
 };
@@ -77,12 +82,19 @@ void tell_conventions(const std::string& op, std::vector<Finding>& findings) {
   Finding* first = nullptr;
   std::string said;
   const auto is_told = [&](std::string_view variation) {
-    return std::any_of(findings.begin(), findings.end(),
-                       [&](const Finding& each) { return each.variation == variation; });
+    return std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
+      return each.variation == variation ||
+             std::find(each.variations.begin(), each.variations.end(), variation) != each.variations.end();
+    });
   };
   const auto others = [&](const std::string& variation) {
     // A merge that takes powers of 2 and gives natural logarithms mixes the two.
     const bool mixed = op == "merge_attention" && variation == "log=base-2";
+    // Results of parts that lie otherwise than their log-sum-exps are nobody's convention.
+    const std::string_view of_out = "mid_out=", of_lse = "mid_lse=";
+    const std::string order = variation.substr(std::min(variation.size(), of_out.size()));
+    const bool alone = (variation.starts_with(of_out) && !is_told(std::string(of_lse) + order)) ||
+                       (variation.starts_with(of_lse) && !is_told(std::string(of_out) + order));
     // 240 is the largest number of another format than the op's.
     const bool of_other_format = variation == "max=240" && !is_told("encoding=fnuz");
     // No floor at all makes NaN of a block of zeros, in nobody's convention, unless such a block is asked
@@ -92,7 +104,7 @@ void tell_conventions(const std::string& op, std::vector<Finding>& findings) {
           return each.variation.starts_with("zero_guard=zeros-1") ||
                  each.variation.starts_with("zero_guard=scale-");
         });
-    return mixed || of_other_format || unfloored ? nullptr : known(variation);
+    return mixed || alone || of_other_format || unfloored ? nullptr : known(variation);
   };
   const bool left = std::any_of(findings.begin(), findings.end(),
                                 [](const Finding& each) { return each.code == Code::unexplained; });

@@ -122,6 +122,10 @@ void add_unobservable(const Numbers& numbers, const std::string& source, const s
   for (const std::string& name : numbers.explanation.masked) {
     const VariationCode& code = code_of(name);
     if (name != "clamp=127" && !name.starts_with("zero_guard")) continue;
+    // What was measured of the answers is the other fault's rounding.
+    if (std::any_of(numbers.measured.begin(), numbers.measured.end(),
+                    [&](const oracle::Variation& each) { return each.name == name; }))
+      continue;
     // Another form of what is found already, or of what is said to be masked.
     const auto alike = [&](const std::string& other) { return code_of(other).code == code.code; };
     const std::vector<std::string>& set = numbers.explanation.set;
@@ -213,10 +217,11 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   if (unsettled() && !numbers.raced)
     numbers.pattern = order_of_keys(candidate, called, questions.settings, numbers);
   const std::shared_ptr<const Candidate> wide = request.wide ? request.wide() : nullptr;
-  // What explains them asks on.
+  // What explains them asks on, unless it is what too few lanes come to.
   const std::shared_ptr<const Candidate> other =
-      numbers.explanation.explains ? nullptr
-                                   : of_other_lanes(wide, request, called, questions, numbers, diagnosis);
+      numbers.explanation.explains && !is_of_fewer_lanes(numbers)
+          ? nullptr
+          : of_other_lanes(wide, request, called, questions, numbers, diagnosis);
   Finding of_locals;
   const std::shared_ptr<const Candidate> set =
       other != nullptr || numbers.raced || !request.with_locals

@@ -186,6 +186,9 @@ std::string has_other_pages(const Called& called, const Numbers& numbers) {
   const int table = page_table_of(called);
   if (table < 0 || numbers.explanation.explains || numbers.pattern || numbers.raced || strays(called.trial))
     return {};
+  // What is right for one call finds its pages.
+  constexpr double kRight = 0.99;
+  if (called.trial.ok() && share_right(*called.given, called.trial) > kRight) return {};
   return fmt::format(
       "{} finds keys through {}, and its answers are not those of attention over pages in any order that is "
       "known, with whatever fault: its pages may lie otherwise, so it is not judged",

@@ -1,8 +1,11 @@
 #include "lab/judge/other_lanes.hpp"
 
 #include "lab/findings/source_places.hpp"
+#include "lab/findings/variation_codes.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace isomer::lab {
 namespace {
@@ -10,8 +13,11 @@ namespace {
 /// Of numbers that are right, or explained, with 64 lanes and not with 32: no fault of HIP code, whose data
 /// centre devices have 64, unless the instruction asks for the others too.
 void depends_on_lanes(const Numbers& with_32, bool asked_for_32, Diagnosis& diagnosis) {
-  const std::string seen = fmt::format("with 32 (RDNA, NVIDIA) {} of {} elements are wrong",
-                                       with_32.explanation.plain.wrong, with_32.explanation.plain.elements);
+  const Distance& plain = with_32.explanation.plain;
+  const std::string seen =
+      plain.wrong == 0
+          ? std::string("with 32 (RDNA, NVIDIA) its shuffles ask lanes that are not there")
+          : fmt::format("with 32 (RDNA, NVIDIA) {} of {} elements are wrong", plain.wrong, plain.elements);
   if (!asked_for_32) {
     diagnosis.notes.push_back("written for warps of 64 lanes (CDNA) and judged with 64: " + seen);
     return;
@@ -50,12 +56,25 @@ Numbers numbers_of(const Candidate& other, const Called& called, const Questions
   return explain_numbers(other, form, *called.port, questions);
 }
 
-/// Whether the other build's numbers are explained, or come much nearer to it.
+/// Whether the other build's numbers are explained, or come much nearer to it. What too few lanes come to is
+/// in no better explanation.
 bool is_better(const Numbers& other, const Numbers& own) {
+  if (is_of_fewer_lanes(own))
+    return other.explanation.left.wrong <= own.explanation.left.wrong && !is_of_fewer_lanes(other);
   return other.explanation.explains || 2 * other.explanation.left.wrong < own.explanation.left.wrong;
 }
 
 }  // namespace
+
+bool is_of_fewer_lanes(const Numbers& numbers) {
+  const std::vector<std::string>& set = numbers.explanation.set;
+  return std::any_of(set.begin(), set.end(),
+                     [](const std::string& each) { return code_of(each).code == Code::warp_size; }) ||
+         std::any_of(numbers.answers.begin(), numbers.answers.end(), [](const Answer& answer) {
+           return std::any_of(answer.seen.begin(), answer.seen.end(),
+                              [](const Seen& seen) { return seen.kind == "warp-divergence"; });
+         });
+}
 
 std::shared_ptr<const Candidate> of_other_lanes(const std::shared_ptr<const Candidate>& wide,
                                                 const DiagnoseRequest& request, Called& called,

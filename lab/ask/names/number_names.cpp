@@ -21,6 +21,8 @@ std::optional<double> number_by_name(const Port& port, std::string_view name) {
   for (const core::Option& option : contract.options) {
     if (option.kind != core::Option::Kind::f32) continue;
     const std::string own = lower_case(option.name);
+    // What is left to the op is no number to multiply q·k by.
+    if (own == "scale" && option.value == 0) continue;
     const bool floor = holds(own, "floor") || holds(own, "eps") || holds(own, "min");
     if (asked == own || (floor && (holds(asked, "eps") || holds(asked, "floor") || holds(asked, "amax_min") ||
                                    holds(asked, "min_amax"))))

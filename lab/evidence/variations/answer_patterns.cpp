@@ -155,6 +155,49 @@ std::optional<Finding> times_a_number(const Numbers& numbers) {
   return finding;
 }
 
+/// Nothing wrong but the first, or the last, along one dimension of an output, in every call.
+std::optional<Finding> at_an_end(const Numbers& numbers) {
+  constexpr std::size_t kEnough = 12, kCalls = 3;
+  const auto& tensors = numbers.evidence.front().given->plain.tensors;
+  for (std::size_t t = 0; t < tensors.size(); ++t)
+    for (std::size_t dim = 0; dim < tensors[t].shape.size(); ++dim)
+      for (const bool last : {false, true}) {
+        std::size_t at_end = 0, wrong = 0, calls = 0;
+        bool elsewhere = false;
+        for (const Evidence& evidence : numbers.evidence) {
+          const std::size_t before = wrong;
+          for (std::size_t of = 0; of < evidence.given->plain.tensors.size() && !elsewhere; ++of) {
+            const oracle::ExpectedTensor& want = evidence.given->plain.tensors[of];
+            std::size_t step = 1;
+            for (std::size_t d = dim + 1; d < want.shape.size(); ++d)
+              step *= static_cast<std::size_t>(want.shape[d]);
+            const std::size_t size = dim < want.shape.size() ? static_cast<std::size_t>(want.shape[dim]) : 0;
+            for (std::size_t i = 0; i < want.value.size() && !elsewhere; ++i) {
+              if (evidence.given->open[of][i] || !want.written[i]) continue;
+              const bool is_end = of == t && size > 1 && i / step % size == (last ? size - 1 : 0);
+              const bool is_wrong = !holds(want, i, evidence.outputs[of][i]);
+              elsewhere = is_wrong && !is_end;
+              at_end += is_end;
+              wrong += is_wrong;
+            }
+          }
+          calls += wrong > before;
+        }
+        if (elsewhere || wrong < kEnough || calls < kCalls || 10 * wrong < 9 * at_end) continue;
+        Finding finding;
+        finding.code = Code::off_by_one;
+        finding.argument = tensors[t].name;
+        finding.decides = true;
+        finding.evidence = fmt::format(
+            "nothing is wrong but the {} along dimension {} of {}, in {} calls of different sizes: {} "
+            "elements",
+            last ? "last" : "first", dim, tensors[t].name, calls, wrong);
+        finding.fix = fmt::format("compare the bounds of that dimension with {}'s size", tensors[t].name);
+        return finding;
+      }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Finding> pattern_of_answers(const Port& port, const Numbers& numbers) {
@@ -167,6 +210,12 @@ std::optional<Finding> pattern_of_answers(const Port& port, const Numbers& numbe
   if (std::optional<Finding> found = decoded_otherwise(port, numbers)) return found;
   if (std::optional<Finding> found = maximum_of_a_part(port, numbers)) return found;
   return not_broadcast(port, numbers);
+}
+
+std::optional<Finding> pattern_of_unexplained(const Port& port, const Numbers& numbers) {
+  if (numbers.evidence.empty()) return std::nullopt;
+  if (std::optional<Finding> found = at_an_end(numbers)) return found;
+  return maximum_of_a_part(port, numbers);
 }
 
 }  // namespace isomer::lab

@@ -163,6 +163,12 @@ std::vector<oracle::Variation> guards_of(const Port& port, const oracle::Origina
     const double low = value * (1 - precision), high = value * (1 + precision);
     const std::string scale = simplest_between(low, high);
     const std::string maximum = simplest_between(low * scaling.largest, high * scaling.largest);
+    // What the op knows by name is not told again as the other of the two.
+    const auto known = [&](const std::string& name) {
+      return std::any_of(port.oracle->variations.begin(), port.oracle->variations.end(),
+                         [&](const oracle::Variation& each) { return each.name == name; });
+    };
+    if (known(scaling.under_maximum + maximum)) return list;
     // Nobody writes a constant of many digits: the shorter of the two is the one.
     if (maximum.size() <= scale.size()) list.push_back(under(scaling.under_maximum, maximum, "the maximum"));
     if (scale.size() <= maximum.size()) list.push_back(under("zero_guard=scale-", scale, "the scale"));

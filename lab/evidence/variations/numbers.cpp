@@ -310,6 +310,8 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
     numbers.pattern = decoded_otherwise(port, numbers, found.set);
     numbers.beside_set = numbers.pattern.has_value();
   }
+  if (!found.explains && !numbers.raced && !numbers.pattern && found.set.empty())
+    numbers.pattern = pattern_of_unexplained(port, numbers);
   return numbers;
 }
 

@@ -10,7 +10,11 @@ namespace isomer::lab {
 namespace {
 
 constexpr std::size_t kFewestScales = 3, kFewOfBlocks = 12;  // of fewer, chance
-constexpr double kNearToElement = 0x1p-20;                   // of a quotient in f32
+
+/// How far what a scale says of its element may be from it, for its type.
+double near_to_element(DType scale) {
+  return scale == DType::f16 ? 0x1p-10 : scale == DType::bf16 ? 0x1p-7 : 0x1p-20;
+}
 
 /// Which elements of blocks were seen to be left out, by their places in a block, and, for each block, those
 /// of which one is what counts: of a narrow type several are alike.
@@ -55,28 +59,41 @@ std::optional<Finding> maximum_of_a_part(const Port& port, const Numbers& number
   std::size_t wrong = 0, others = 0, all = 0, size = 0;
   Places places;
   bool by_another_rule = false;
+  double least = 0;
   std::string name;
+  bool narrow = false;
   for (const Evidence& evidence : numbers.evidence) {
     if (scaling.output >= evidence.given->plain.tensors.size()) return std::nullopt;
     const oracle::ExpectedTensor& want = evidence.given->plain.tensors[scaling.output];
     const std::vector<std::vector<double>> blocks = scaling.magnitudes(evidence.given->problem->call());
     name = want.name;
+    const double near = near_to_element(want.dtype);
+    narrow = narrow || want.dtype != DType::f32;
     for (std::size_t i = 0; i < std::min(blocks.size(), want.value.size()); ++i) {
       const bool open = evidence.given->open[scaling.output][i] || !want.written[i] || blocks[i].empty();
       const double got = evidence.outputs[scaling.output][i];
-      if (open || std::isnan(want.value[i])) continue;
+      // Of rows that two tokens go to either may be there.
+      if (open || std::isnan(want.value[i]) || want.others.count(i) > 0) continue;
       ++all;
+      // Below the normal numbers of f16 a scale says little of its element.
+      if (want.dtype == DType::f16 && got < 0x1p-14) continue;
       if (holds(want, i, got)) continue;
       const double largest = *std::max_element(blocks[i].begin(), blocks[i].end()),
                    counted = got * scaling.largest;
       // Zeros, and a maximum that is under the op's least one, have scales by another rule.
-      if (largest == 0 || std::fabs(counted - largest) <= kNearToElement * largest) {
+      if (largest == 0 || std::fabs(counted - largest) <= near * largest) {
         by_another_rule = true;
+        continue;
+      }
+      // What one least scale is put under says nothing.
+      if (counted > largest && (least == 0 || got == least)) {
+        by_another_rule = true;
+        least = got;
         continue;
       }
       std::vector<std::size_t> alike;
       for (std::size_t e = 0; e < blocks[i].size(); ++e)
-        if (std::fabs(blocks[i][e] - counted) <= kNearToElement * blocks[i][e]) alike.push_back(e);
+        if (std::fabs(blocks[i][e] - counted) <= near * blocks[i][e]) alike.push_back(e);
       if (!(counted < largest) || !std::isfinite(got)) return std::nullopt;
       // What is put under a small maximum is no element.
       if (alike.empty()) {
@@ -88,15 +105,17 @@ std::optional<Finding> maximum_of_a_part(const Port& port, const Numbers& number
       if (blocks[i].size() < size) continue;
       if (blocks[i].size() > size) places = {};
       size = blocks[i].size();
+      double most = 0;
+      for (const std::size_t e : alike) most = std::max(most, blocks[i][e]);
       for (std::size_t e = 0; e < blocks[i].size(); ++e)
-        if (blocks[i][e] > blocks[i][alike.front()] * (1 + kNearToElement)) places.left_out.push_back(e);
+        if (blocks[i][e] > most * (1 + near)) places.left_out.push_back(e);
       places.counted.push_back(std::move(alike));
     }
   }
   if (wrong < kFewestScales || 4 * others > wrong || places.left_out.empty()) return std::nullopt;
-  // Of few blocks the places have to say the same, and where another rule makes scales too.
+  // Of few blocks the places have to say the same, and where another rule makes scales too, or rounds them.
   const std::string said = places.said(size);
-  if ((wrong < kFewOfBlocks || by_another_rule) && said.empty()) return std::nullopt;
+  if ((wrong < kFewOfBlocks || by_another_rule || narrow) && said.empty()) return std::nullopt;
   Finding finding;
   finding.code = Code::other_reduction;
   finding.argument = name;

@@ -3,7 +3,7 @@
 #include <cuda_runtime.h>
 #include <math.h>
 
-enum What { kRight, kInTurn, kUnscaled, kWithoutLast, kHeadsFirst, kSplit, kSwizzled };
+enum What { kRight, kInTurn, kUnscaled, kWithoutLast, kHeadsFirst, kSplit, kSwizzled, kOfFirst };
 
 __global__ void over_pages(float* out, const float* q, const float* keys, const float* values, const int* table,
                            const int* lengths, float scale, int heads, int kv_heads, int width, int page, int dim,
@@ -12,6 +12,7 @@ __global__ void over_pages(float* out, const float* q, const float* keys, const 
   const int head = blockIdx.x, entry = blockIdx.y;
   const int g = what == kInTurn ? head % kv_heads : head / (heads / kv_heads);
   const int length = lengths[entry] - (what == kWithoutLast ? 1 : 0);
+  if (what == kOfFirst) width = 0;
   const float* query = q + (entry * heads + head) * dim;
   const auto at = [&](int t) {
     const long first = (long)table[entry * width + t / page] * page * kv_heads * dim;
@@ -53,6 +54,7 @@ OVER_PAGES(pages_of_keys, kRight)
 OVER_PAGES(pages_of_keys_in_turn, kInTurn)
 OVER_PAGES(pages_of_keys_unscaled, kUnscaled)
 OVER_PAGES(pages_of_keys_without_last, kWithoutLast)
+OVER_PAGES(pages_of_first, kOfFirst)
 OVER_PAGES(pages_of_heads, kHeadsFirst)
 OVER_PAGES(pages_of_split_keys, kSplit)
 OVER_PAGES(pages_of_swizzled_keys, kSwizzled)

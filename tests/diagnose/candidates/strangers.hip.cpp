@@ -37,3 +37,22 @@ extern "C" void fp8_mm_mixed(const __hip_fp8_e4m3_fnuz* a, const __hip_fp8_e4m3_
 extern "C" void wave_with_headers(const float* x, float* y, int n) {
   if (n > 0) wave<<<(n + 255) / 256, 256>>>(x, y, n);
 }
+
+// A warp of 64 lanes for each group of 128, as on CDNA. The twin keeps the scale in f16.
+__global__ void by_64(const float* x, __hip_fp8_e4m3* y, float* s, int groups, bool in_half) {
+  const int group = blockIdx.x, lane = threadIdx.x;
+  const float low = x[(size_t)group * 128 + lane], high = x[(size_t)group * 128 + 64 + lane];
+  float most = fmaxf(fabsf(low), fabsf(high));
+  for (int step = 32; step > 0; step /= 2) most = fmaxf(most, __shfl_xor(most, step, 64));
+  float scale = fmaxf(most, 1e-4f) / 448.0f;
+  if (in_half) scale = (float)(_Float16)scale;
+  y[(size_t)group * 128 + lane] = __hip_fp8_e4m3(low / scale);
+  y[(size_t)group * 128 + 64 + lane] = __hip_fp8_e4m3(high / scale);
+  if (lane == 0) s[group] = scale;
+}
+extern "C" void shrink_by_64_lanes(const float* x, __hip_fp8_e4m3* y, float* s, int m, int n) {
+  if (m > 0 && n > 0) by_64<<<m * (n / 128), 64>>>(x, y, s, m * (n / 128), false);
+}
+extern "C" void shrink_by_64_lanes_in_half(const float* x, __hip_fp8_e4m3* y, float* s, int m, int n) {
+  if (m > 0 && n > 0) by_64<<<m * (n / 128), 64>>>(x, y, s, m * (n / 128), true);
+}

@@ -71,15 +71,16 @@ class Row {
                            : vary_.has("heads=first") ? 0
                                                       : head / group;
     blur_ = max_products_ = 0;
+    const auto head_of = [&](std::string_view of) { return vary_.has(of) ? head % heads_kv : g; };
     for (std::int64_t j = 0; j < s_.k_len; ++j) {
       const auto at = static_cast<std::size_t>(j);
-      unmasked_[at] = logit(i, j, head, g);
+      unmasked_[at] = logit(i, j, head, head_of("k_heads=modulo"));
       logits_[at] = masked(unmasked_[at], i, j);
     }
     behind_ = visible(i, s_.k_len) ? oracle::weighing_tail(vary_, s_.k_len) : 0;
     softmax(head);
     rescale();
-    weigh(g);
+    weigh(head_of("v_heads=modulo"));
   }
 
  private:

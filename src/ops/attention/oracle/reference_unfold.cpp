@@ -111,7 +111,8 @@ class Unfolding {
     std::int64_t used = varlen ? at(cu, b_ + 1) - first_slot_ : a_.k.size(1);
     if (a_.page_table.defined()) used = a_.page_table.size(1) * a_.k.size(1);
     row_end_ = first_slot_ + used;
-    if (a_.seqused_k.defined() && !vary_.has("seqused_k=ignored")) used = at(a_.seqused_k, b_);
+    if (a_.seqused_k.defined() && !vary_.has("seqused_k=ignored"))
+      used = at(a_.seqused_k, vary_.has("seqused_k=first") ? 0 : b_);
     if (a_.k_new.defined()) {
       const bool varlen_new = a_.cu_seqlens_k_new.defined();
       new_outer_ = varlen_new ? 0 : b_;
@@ -133,9 +134,9 @@ class Unfolding {
   Place place(std::int64_t j) const {
     const std::int64_t slot = first_slot_ + j;
     if (!a_.page_table.defined()) return {outer_, slot};
-    const std::int64_t page_size = a_.k.size(1);
-    if (outer_ >= a_.page_table.size(0) || slot / page_size >= a_.page_table.size(1)) return {-1, 0};
-    return {*a_.page_table.at<std::int32_t>(outer_, slot / page_size), slot % page_size};
+    const std::int64_t page_size = a_.k.size(1), row = vary_.has("page_table=first") ? 0 : outer_;
+    if (row >= a_.page_table.size(0) || slot / page_size >= a_.page_table.size(1)) return {-1, 0};
+    return {*a_.page_table.at<std::int32_t>(row, slot / page_size), slot % page_size};
   }
 
   /// True but where a variation looks elsewhere.

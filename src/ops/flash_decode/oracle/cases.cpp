@@ -356,7 +356,7 @@ oracle::Oracle oracle() {
           .cases = cases,
           .make = make,
           .reference = reference,
-          .variations = variations(),
+          .variations = oracle::with_tiles(variations()),
           .bench_cases = [] { return bench_cases(schema()); },
           .device_bench_lines = {"flash_decode b=16 hq=64 hkv=8 d=128 len=16384 lengths=full bf16",
                                  "flash_decode b=1 hq=32 hkv=8 d=128 len=65536 lengths=full f16"},

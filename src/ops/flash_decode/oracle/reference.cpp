@@ -113,6 +113,8 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
             std::int64_t end) {
   const std::int64_t head_dim = in.q.size(2), heads_kv = in.k.size(1);
   const std::int64_t kv = vary.has("heads=modulo") ? h % heads_kv : h / (in.q.size(1) / heads_kv);
+  const auto head_of = [&](std::string_view of) { return vary.has(of) ? h % heads_kv : kv; };
+  const std::int64_t kv_of_k = head_of("k_heads=modulo"), kv_of_v = head_of("v_heads=modulo");
   const bool inner_one = vary.has("strides=inner-one");
   const bool in_input_type = vary.has("logits=input-type");
   const Memory q(in.q, in.q, inner_one);
@@ -136,7 +138,7 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
     double dot = 0, absolute = 0;
     std::vector<double> products;
     for (std::int64_t d = 0; d < head_dim; ++d) {
-      products.push_back(q(b, h, d) * k(slots.back(), kv, d));
+      products.push_back(q(b, h, d) * k(slots.back(), kv_of_k, d));
       absolute += std::fabs(products.back());
       dot += products.back();
     }
@@ -174,7 +176,7 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
     Sums& sums = part.out[static_cast<std::size_t>(d)];
     double acc = 0;
     for (std::size_t t = 0; t < s.size(); ++t) {
-      const double value = v(slots[t], kv, d);
+      const double value = v(slots[t], kv_of_v, d);
       acc = half(acc + p[t] * value);
       const double weight = p[t] / l;
       sums.weighted += weight * std::fabs(value);
@@ -253,6 +255,20 @@ std::int64_t block_count(std::int64_t length, std::int64_t block_seq, const Vari
   return vary.has("blocks=floor") ? length / block_seq : core::ceil_div(length, block_seq);
 }
 
+/// Where a port reads a result of the first stage that it takes to lie otherwise.
+struct Place {
+  std::int64_t b, h, j;
+};
+Place place_of(const Variations& vary, std::string_view tensor, const Tensor& lse, Place at) {
+  const std::string_view order = vary.after(tensor);
+  if (order.empty()) return at;
+  const std::int64_t batch = lse.size(0), heads = lse.size(1), parts = lse.size(2);
+  const std::int64_t flat = order == "heads-first"    ? (at.h * batch + at.b) * parts + at.j
+                            : order == "parts-second" ? (at.b * parts + at.j) * heads + at.h
+                                                      : (at.j * batch + at.b) * heads + at.h;
+  return {flat / (heads * parts), flat / parts % heads, flat % parts};
+}
+
 std::int64_t length_of(const Tensor& b_seqlen, std::int64_t b, const Variations& vary) {
   const std::int64_t length = index_at(b_seqlen, b);
   return vary.has("length=one-less") ? std::max<std::int64_t>(0, length - 1) : length;
@@ -308,10 +324,12 @@ void stage2::reference(const core::Call& call, const Variations& vary, oracle::E
       std::vector<Part> parts(static_cast<std::size_t>(count));
       for (std::int64_t j = 0; j < count; ++j) {
         Part& part = parts[static_cast<std::size_t>(j)];
-        part.lse = mid_lse(b, h, j);
+        const Place of_lse = place_of(vary, "mid_lse=", args.mid_lse, {b, h, j});
+        const Place of_out = place_of(vary, "mid_out=", args.mid_lse, {b, h, j});
+        part.lse = mid_lse(of_lse.b, of_lse.h, of_lse.j);
         if (std::isfinite(part.lse)) part.largest = std::fabs(part.lse);
         for (std::int64_t d = 0; d < head_dim; ++d) {
-          const double value = mid_out(b, h, j, d);
+          const double value = mid_out(of_out.b, of_out.h, of_out.j, d);
           part.out.push_back({value, std::fabs(value), value * value, 0.0, 0.0});
         }
         if (rank_5) flatten(part);
@@ -326,7 +344,9 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
   const Inputs in = inputs_of(args, options);
   // One block where the plan decides: whatever its blocks are, they lose less to underflow.
   const std::int64_t whole = std::max<std::int64_t>(1, args.req_to_tokens.size(1));
-  const std::int64_t plans = vary.names().empty() ? whole : kPlansBlock;
+  // Rescaling is left out of one loop over all tokens.
+  const bool in_one = vary.names().empty() || !vary.after("rescale=").empty();
+  const std::int64_t plans = in_one ? whole : kPlansBlock;
   const std::int64_t block_seq = options.block_seq > 0 ? options.block_seq : plans;
   const std::int64_t head_dim = args.q.size(2);
   oracle::ExpectedTensor& out = expected["out"];
@@ -373,9 +393,17 @@ std::vector<oracle::Variation> some(std::initializer_list<std::string_view> name
       {"kv_scale=ignored", "int8 keys and values are not multiplied by their scales"},
       {"kv_scale=of-first-group", "all channels of an int8 row are multiplied by the scale of the first 8"},
       {"heads=modulo", "kv head = h % Hkv instead of h / (Hq/Hkv)"},
+      {"k_heads=modulo", "the keys of query head h are those of kv head h % Hkv, its values its own"},
+      {"v_heads=modulo", "the values of query head h are those of kv head h % Hkv, its keys its own"},
       {"b_req_idx=ignored", "row b of req_to_tokens read for batch entry b, whatever b_req_idx says"},
       {"scale=missing", "logits not multiplied by the scale"},
       {"scale=twice", "logits multiplied by the scale twice"},
+      {"mid_out=heads-first", "mid_out read as [heads, batch, parts, dim]"},
+      {"mid_out=parts-second", "mid_out read as [batch, parts, heads, dim]"},
+      {"mid_out=parts-first", "mid_out read as [parts, batch, heads, dim]"},
+      {"mid_lse=heads-first", "mid_lse read as [heads, batch, parts]"},
+      {"mid_lse=parts-second", "mid_lse read as [batch, parts, heads]"},
+      {"mid_lse=parts-first", "mid_lse read as [parts, batch, heads]"},
       {"log=base-2-of-sum", "the lse is the maximum, a natural logarithm, plus log2 of the sum"},
       {"logits=input-type",
        "q·k multiplied and summed in the input's type, as lightllm's kernel without GQA does"},
@@ -393,23 +421,26 @@ const std::vector<oracle::Variation>& variations() {
   static const auto list =
       some({"dims=rank-5", "blocks=floor", "length=one-less", "log=base-2", "max=none", "max=from-zero",
             "accumulate=f16", "empty=nan", "strides=v-as-k", "strides=inner-one", "heads=modulo",
-            "b_req_idx=ignored", "scale=missing", "scale=twice", "logits=input-type", "kv_scale=ignored",
-            "kv_scale=of-first-group"});
+            "k_heads=modulo", "v_heads=modulo", "b_req_idx=ignored", "scale=missing", "scale=twice",
+            "logits=input-type", "kv_scale=ignored", "kv_scale=of-first-group"});
   return list;
 }
 
 const std::vector<oracle::Variation>& stage1::variations() {
-  static const auto list = some({"blocks=floor", "length=one-less", "log=base-2", "max=none", "max=from-zero",
-                                 "accumulate=f16", "strides=v-as-k", "strides=inner-one", "heads=modulo",
-                                 "b_req_idx=ignored", "scale=missing", "scale=twice", "log=base-2-of-sum",
-                                 "logits=input-type", "kv_scale=ignored", "kv_scale=of-first-group"});
+  static const auto list =
+      some({"blocks=floor", "length=one-less", "log=base-2", "max=none", "max=from-zero", "accumulate=f16",
+            "strides=v-as-k", "strides=inner-one", "heads=modulo", "k_heads=modulo", "v_heads=modulo",
+            "b_req_idx=ignored", "scale=missing", "scale=twice", "log=base-2-of-sum", "logits=input-type",
+            "kv_scale=ignored", "kv_scale=of-first-group"});
   return list;
 }
 
 const std::vector<oracle::Variation>& stage2::variations() {
   static const auto list =
       some({"dims=rank-5", "blocks=floor", "log=base-2", "max=none", "max=from-zero", "rescale=not-acc-1",
-            "rescale=not-sum-1", "accumulate=f16", "empty=nan", "infinity=unguarded", "strides=inner-one"});
+            "rescale=not-sum-1", "accumulate=f16", "empty=nan", "infinity=unguarded", "strides=inner-one",
+            "mid_out=heads-first", "mid_out=parts-second", "mid_out=parts-first", "mid_lse=heads-first",
+            "mid_lse=parts-second", "mid_lse=parts-first"});
   return list;
 }
 

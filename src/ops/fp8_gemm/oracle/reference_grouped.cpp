@@ -3,9 +3,18 @@
 #include "ops/fp8_gemm/oracle/reference_product.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace isomer::ops::fp8_gemm {
 namespace {
+
+/// How many rows take the expert of the first of them; 0: each its own.
+std::int64_t tile_of(const oracle::Variations& vary) {
+  const std::string_view tile = vary.after("expert=of-first-of-");
+  std::int64_t rows = 0;
+  for (const char digit : tile) rows = 10 * rows + (digit - '0');
+  return rows;
+}
 
 /// The expert of a row; −1 for padding, −2 for a row that stays untouched.
 std::int64_t expert_of(const GroupedFp8GemmArgs& args, const oracle::Variations& vary, std::int64_t row) {
@@ -14,6 +23,7 @@ std::int64_t expert_of(const GroupedFp8GemmArgs& args, const oracle::Variations&
     const bool counted = row % capacity < *args.row_counts.at<std::int32_t>(expert);
     return counted || vary.has("row_counts=ignored") ? expert : -2;
   }
+  if (const std::int64_t tile = tile_of(vary); tile > 0) row = row / tile * tile;
   const std::int64_t expert = *args.expert_ids.at<std::int32_t>(row);
   if (expert >= 0) return expert;
   if (vary.has("padding=untouched")) return -2;
@@ -75,6 +85,11 @@ const std::vector<oracle::Variation>& grouped_variations() {
         {{"expert=first", "every row multiplied with the weights of expert 0"},
          {"expert=next", "every row multiplied with the weights of the expert after its own"},
          {"expert=segment", "segment i of 128 rows multiplied with the weights of expert i"},
+         {"expert=of-first-of-16", "rows of each tile of 16 multiplied with the weights of the tile's first"},
+         {"expert=of-first-of-32", "rows of each tile of 32 multiplied with the weights of the tile's first"},
+         {"expert=of-first-of-64", "rows of each tile of 64 multiplied with the weights of the tile's first"},
+         {"expert=of-first-of-128",
+          "rows of each tile of 128 multiplied with the weights of the tile's first"},
          {"b_s=first", "every row scaled with the scales of expert 0's weights"},
          {"b_s=offset-floor",
           "floor(N/128) rows of scales counted for each expert before: ragged N shifts the experts after"},

@@ -17,6 +17,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// What weighs part i.
 double weight_of(const oracle::Variations& vary, const double (&w)[2], int i) {
   if (vary.has("weights=swapped")) return w[1 - i];
+  if (vary.has("weights=larger-first")) return i == 0 ? std::max(w[0], w[1]) : std::min(w[0], w[1]);
   if (vary.has("weights=first")) return w[0];
   if (vary.has("weights=second")) return w[1];
   return w[i];
@@ -62,9 +63,10 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
     for (std::size_t d = 0; d < size; ++d) {
       double acc = 0, weighted = 0, squared = 0, lost = 0;
       for (int i = 0; i < 2; ++i) {
-        if (lse[i] == kNothing && !multiplied) continue;
-        const double part = oracle::element(i == 0 ? args.out_a : args.out_b, row * size + d);
         const double given = weight_of(vary, w, i);
+        const bool weightless = vary.has("weights=larger-first") ? given == 0 : lse[i] == kNothing;
+        if (weightless && !multiplied) continue;
+        const double part = oracle::element(i == 0 ? args.out_a : args.out_b, row * size + d);
         const double weight = given / total;
         acc = half(acc + given * part);
         weighted += weight * std::fabs(part);
@@ -105,6 +107,7 @@ const std::vector<oracle::Variation>& variations() {
       {"weights=swapped", "each part weighted by the other's weight"},
       {"weights=first", "both parts weighted by the first one's weight"},
       {"weights=second", "both parts weighted by the second one's weight"},
+      {"weights=larger-first", "the larger weight always that of the first part"},
       {"weights=undivided", "the weights not divided by their sum"},
       {"lse=without-maximum", "ln of the sum alone, without the larger lse that was subtracted"},
       {"lse=larger", "lse of the larger part instead of ln Σ e^lse"},

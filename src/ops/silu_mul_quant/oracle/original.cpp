@@ -59,7 +59,8 @@ Original original(bool returned) {
       .sizes = {"k=256 m="},
       .empties = {"m=0 k=256"},
       .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f16}}, {{"dtype", DType::f32}}},
-      .open = open};
+      .open = open,
+      .scaling = {.output = 1, .largest = 448, .under_maximum = "floor=", .magnitudes = magnitudes}};
 }
 
 }  // namespace

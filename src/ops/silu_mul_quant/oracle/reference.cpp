@@ -2,12 +2,14 @@
 #include "ops/silu_mul_quant/silu_mul_quant.hpp"
 
 #include "core/codec.hpp"
+#include "oracle/guards.hpp"
 #include "oracle/other_maxima.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace isomer::ops::silu_mul_quant {
@@ -58,9 +60,19 @@ float power_of_two(float scale) {
   return fraction == 0.5f ? scale : std::ldexp(1.0f, exponent);
 }
 
+float floor_of(const SiluMulQuantOptions& options, const Variations& vary) {
+  if (const std::string_view measured = vary.after("floor="); !measured.empty() && measured != "none")
+    return oracle::number_in(measured);
+  return vary.has("floor=none") || oracle::adds(vary) ? 0 : options.amax_floor;
+}
+
 float scale_of(float amax, const SiluMulQuantOptions& options, const Variations& vary) {
-  if (amax < options.amax_floor && !vary.has("floor=none")) amax = options.amax_floor;  // NaN stays
-  const float scale = amax / (vary.has("max=240") ? 240.0f : 448.0f);
+  const float floor = floor_of(options, vary);
+  if (amax < floor) amax = floor;  // NaN stays
+  amax += oracle::added_to_maximum(vary);
+  const std::string_view largest = vary.after("max=");
+  const float scale =
+      oracle::guarded(amax, amax / (largest.empty() ? 448.0f : oracle::number_in(largest)), vary);
   return options.scale_format == ScaleFormat::ue8m0 || vary.has("scale=ue8m0") ? power_of_two(scale) : scale;
 }
 
@@ -138,6 +150,20 @@ void quantise(const std::vector<Range>& h, const SiluMulQuantOptions& options, c
 
 }  // namespace
 
+std::vector<std::vector<double>> magnitudes(const core::Call& call) {
+  const auto& args = call.args<SiluMulQuantArgs>();
+  const std::vector<double> x = oracle::elements(args.x);
+  const auto k = static_cast<std::size_t>(args.y.size(-1));
+  std::vector<std::vector<double>> blocks(k == 0 ? 0 : x.size() / 2 / kBlock);
+  for (std::size_t block = 0; block < blocks.size(); ++block) {
+    const std::size_t row = block / (k / kBlock), first = row * 2 * k + block % (k / kBlock) * kBlock;
+    for (std::size_t i = 0; i < kBlock; ++i)
+      blocks[block].push_back(
+          std::fabs(static_cast<double>(product(x[first + i], x[first + k + i], {}).value)));
+  }
+  return blocks;
+}
+
 void reference(const core::Call& call, const Variations& vary, oracle::Expected& expected) {
   const auto& args = call.args<SiluMulQuantArgs>();
   const auto& options = call.options<SiluMulQuantOptions>();
@@ -152,7 +178,8 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
     if (counted && row % rows >= *args.row_counts.at<std::int32_t>(row / rows)) continue;
     const std::int64_t column = static_cast<std::int64_t>(block) % blocks * kBlock;
     for (std::int64_t i = 0; i < kBlock; ++i) {
-      const auto first = static_cast<std::size_t>(row * 2 * k + column + i);
+      const std::int64_t apart = vary.has("rows=half-apart") ? k : 2 * k;
+      const auto first = static_cast<std::size_t>(row * apart + column + i);
       const auto second = first + static_cast<std::size_t>(k);
       const bool swapped = vary.has("halves=swapped");
       h[static_cast<std::size_t>(i)] =
@@ -177,6 +204,9 @@ const std::vector<oracle::Variation>& variations() {
        {"max=240", "scaled to 240, the largest e4m3fnuz, instead of 448"},
        {"scale=ue8m0", "the scale rounded up to a power of two"},
        {"floor=none", "no floor: an all-zero block is 0/0"},
+       {"floor=1e-10", "the largest magnitude at least 1e-10 whatever amax_floor says"},
+       {"floor=1.953125e-3", "the largest magnitude at least 1 / 512 whatever amax_floor says"},
+       {"rows=half-apart", "a row of x is taken to begin half of a row behind the one before"},
        {"row_counts=ignored", "rows past the count computed too"}});
   return list;
 }
