@@ -380,7 +380,7 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   const bool same_line = best.given->line == called.given->line;
   // Numbers that are found by trial alone are no limit, nor is what the same problem gives with others of
   // them.
-  const bool of_same = best.limit.text.find("'" + best.given->line + "'") != std::string::npos;
+  const bool of_same = best.limit.line == best.given->line;
   const bool limited = (!same_line && !of_same) || turned || lies_otherwise(best.simpler->port);
   if (!best.limit.text.empty() && (refused || right_so) && limited) {
     Finding finding;

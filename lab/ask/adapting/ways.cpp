@@ -35,14 +35,14 @@ bool leaves_barriers_out(const Trial& trial) {
 }
 
 Outcome outcome(const Given& given, const Trial& trial) {
-  if (!trial.answer.ok()) return {fmt::format("'{}': {}", given.line, trial.answer.message)};
-  if (!trial.ok()) return {fmt::format("'{}': {}", given.line, trial.misfit)};
+  if (!trial.answer.ok()) return {fmt::format("'{}': {}", given.line, trial.answer.message), given.line};
+  if (!trial.ok()) return {fmt::format("'{}': {}", given.line, trial.misfit), given.line};
   const bool left = strays(trial);
   return {fmt::format("'{}': {:.0f} % of the answer is right{}", given.line, 100 * share_right(given, trial),
                       left                         ? ", and memory outside the tensors is accessed"
                       : leaves_barriers_out(trial) ? ", and threads leave out a barrier at which others wait"
                                                    : ""),
-          left};
+          given.line, left};
 }
 
 bool races_within_blocks(const Trial& trial) {

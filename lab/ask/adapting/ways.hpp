@@ -11,6 +11,7 @@ namespace isomer::lab {
 /// What became of a call, for the sentence that says which is no longer asked.
 struct Outcome {
   std::string text = {};  ///< empty: there was none
+  std::string line = {};  ///< the problem's
   bool strays = false;    ///< memory outside the tensors was accessed
 };
 
