@@ -1,10 +1,7 @@
 // Clusters of blocks as people write them: by a kernel's attribute, by cooperative groups and by inline PTX.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
-#include "isomer/emulator/module.hpp"
-#include "written_source.hpp"
+#include "told.hpp"
 
 namespace isomer::emulator::tests {
 namespace {
@@ -64,32 +61,25 @@ int main(int, char** w) {
 }
 )";
 
-RunResult run(const char* how) {
-  static const WrittenSource source(kProgram, "clusters.cu");
-  static const Module module = Module::build({.sources = {source.path()}, .watch = true});
-  return module.run_main({how});
-}
-
-bool told(const RunResult& r, Kind kind, const char* words) {
-  return std::any_of(r.reports.begin(), r.reports.end(), [&](const Report& each) {
-    return each.kind == kind && each.text.find(words) != std::string::npos;
-  });
+const ProgramWithFaults& program() {
+  static const ProgramWithFaults all(kProgram, "clusters.cu");
+  return all;
 }
 
 TEST(Clusters, ReadAndWriteOneAnothersSharedMemory) {
-  const RunResult r = run("all");
+  const RunResult r = program().run("all");
   EXPECT_EQ(r.exit_status, 0) << r.failure << r.output;
   for (const Report& report : r.reports) ADD_FAILURE() << report.text;
 }
 
 TEST(Clusters, ThatDoNotWaitForOneAnotherAreSeen) {
-  EXPECT_TRUE(told(run("n"), Kind::out_of_bounds_write, "of another block, outside of what that has"));
-  EXPECT_TRUE(
-      told(run("e"), Kind::out_of_bounds_write, "reaches into block 0 of its cluster, which has ended"));
+  program().expect_told("n", Kind::out_of_bounds_write, "of another block, outside of what that has");
+  program().expect_told("e", Kind::out_of_bounds_write,
+                        "reaches into block 0 of its cluster, which has ended");
 }
 
 TEST(Clusters, ThatDoNotDivideTheGridAreRefused) {
-  const RunResult r = run("g");
+  const RunResult r = program().run("g");
   EXPECT_EQ(r.exit_status, 9);
   ASSERT_FALSE(r.refusals.empty());
   EXPECT_NE(r.refusals[0].text.find("launched with clusters of 4 blocks along x and grid (6,1,1)"),

@@ -2,11 +2,9 @@
 // hold as for the words of the project's own kernels.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "isomer/emulator/error.hpp"
 #include "isomer/emulator/module.hpp"
-#include "written_source.hpp"
+#include "told.hpp"
 
 namespace isomer::emulator::tests {
 namespace {
@@ -142,31 +140,20 @@ int main(int, char** words) {
 }
 )";
 
-class PtxUnits : public testing::Test {
- protected:
-  static RunResult run(const char* how) {
-    static const WrittenSource source(kProgram, "units.cu");
-    static const Module module = Module::build({.sources = {source.path()}, .watch = true});
-    return module.run_main({how});
-  }
-  static void expect_told(const char* how, Kind kind, const char* words) {
-    const RunResult r = run(how);
-    EXPECT_TRUE(std::any_of(
-        r.reports.begin(), r.reports.end(),
-        [&](const Report& each) { return each.kind == kind && each.text.find(words) != std::string::npos; }))
-        << how << ": " << words;
-    if (testing::Test::HasFailure())
-      for (const Report& each : r.reports) ADD_FAILURE() << each.text;
-  }
-};
+const ProgramWithFaults& program() {
+  static const ProgramWithFaults all(kProgram, "units.cu");
+  return all;
+}
+RunResult run(const char* how) { return program().run(how); }
+void expect_told(const char* how, Kind kind, const char* words) { program().expect_told(how, kind, words); }
 
-TEST_F(PtxUnits, Hold) {
+TEST(PtxUnits, Hold) {
   const RunResult r = run("all");
   EXPECT_EQ(r.exit_status, 0) << r.failure;
   for (const Report& report : r.reports) ADD_FAILURE() << report.text;
 }
 
-TEST_F(PtxUnits, AreSeenWhereNobodyWaits) {
+TEST(PtxUnits, AreSeenWhereNobodyWaits) {
   expect_told("m", Kind::in_flight, "reads shared memory at offset");
   expect_told("n", Kind::race, "room");
   expect_told("s", Kind::early_reuse, "that the bulk store at");
@@ -175,17 +162,17 @@ TEST_F(PtxUnits, AreSeenWhereNobodyWaits) {
   expect_told("y", Kind::race, "stage");
 }
 
-TEST_F(PtxUnits, AreSeenWhereTheWaitIsForAnotherPhase) {
+TEST(PtxUnits, AreSeenWhereTheWaitIsForAnotherPhase) {
   expect_told("w", Kind::in_flight,
               "nobody has waited for that phase of the barrier at offset 0 of shared array full");
 }
 
-TEST_F(PtxUnits, AreSeenWhereBytesOrArrivalsDoNotAddUp) {
+TEST(PtxUnits, AreSeenWhereBytesOrArrivalsDoNotAddUp) {
   expect_told("b", Kind::byte_count, "128 bytes more than were announced");
   expect_told("e", Kind::barrier_divergence, "of which 1 of 65 arrivals and 0 bytes are missing");
 }
 
-TEST_F(PtxUnits, AreSeenWithoutTheirFences) {
+TEST(PtxUnits, AreSeenWithoutTheirFences) {
   expect_told("i", Kind::unseen_barrier, "the copy engine may not see yet");
   expect_told("f", Kind::missing_proxy_fence, "copies from shared memory");
 }

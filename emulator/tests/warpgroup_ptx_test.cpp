@@ -2,11 +2,9 @@
 // tensor map: the same rules hold as for the words of the project's own kernels.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "isomer/emulator/error.hpp"
 #include "isomer/emulator/module.hpp"
-#include "written_source.hpp"
+#include "told.hpp"
 
 namespace isomer::emulator::tests {
 namespace {
@@ -217,47 +215,36 @@ int main(int, char** words) {
 }
 )";
 
-class WarpgroupPtx : public testing::Test {
- protected:
-  static RunResult run(const char* how) {
-    static const WrittenSource source(kProgram, "warpgroup.cu");
-    static const Module module = Module::build({.sources = {source.path()}, .watch = true});
-    return module.run_main({how});
-  }
-  static void expect_told(const char* how, Kind kind, const char* words) {
-    const RunResult r = run(how);
-    EXPECT_TRUE(std::any_of(
-        r.reports.begin(), r.reports.end(),
-        [&](const Report& each) { return each.kind == kind && each.text.find(words) != std::string::npos; }))
-        << how << ": " << words;
-    if (testing::Test::HasFailure())
-      for (const Report& each : r.reports) ADD_FAILURE() << each.text;
-  }
-};
+const ProgramWithFaults& program() {
+  static const ProgramWithFaults all(kProgram, "warpgroup.cu");
+  return all;
+}
+RunResult run(const char* how) { return program().run(how); }
+void expect_told(const char* how, Kind kind, const char* words) { program().expect_told(how, kind, words); }
 
-TEST_F(WarpgroupPtx, Holds) {
+TEST(WarpgroupPtx, Holds) {
   const RunResult r = run("all");
   EXPECT_EQ(r.exit_status, 0) << r.failure << r.output;
   for (const Report& report : r.reports) ADD_FAILURE() << report.text;
 }
 
-TEST_F(WarpgroupPtx, IsSeenWhereProductsAreNotFencedOrNotWaitedFor) {
+TEST(WarpgroupPtx, IsSeenWhereProductsAreNotFencedOrNotWaitedFor) {
   expect_told("f", Kind::missing_fence, "no fence behind its last wait");
   expect_told("w", Kind::in_flight, "reads an accumulator of the product");
   expect_told("o", Kind::early_reuse, "may still read: nothing orders this behind the wait of each of its warps");
 }
 
-TEST_F(WarpgroupPtx, IsSeenWhereItsWarpsAreOutOfStepOrReadAnotherSwizzle) {
+TEST(WarpgroupPtx, IsSeenWhereItsWarpsAreOutOfStepOrReadAnotherSwizzle) {
   expect_told("c", Kind::warpgroup_divergence, "all 128 have to call the same in the same order");
   expect_told("z", Kind::wrong_swizzle, "128-byte swizzle");
   expect_told("p", Kind::missing_proxy_fence, "copies from shared memory");
 }
 
-TEST_F(WarpgroupPtx, OfAccumulatorsInNoOrderIsRefusedWhereItRuns) {
+TEST(WarpgroupPtx, OfAccumulatorsInNoOrderIsRefusedWhereItRuns) {
   expect_told("s", Kind::copy_misuse, "accumulators do not lie one behind the other");
 }
 
-TEST_F(WarpgroupPtx, TensorMapsThatTheHardwareWouldNotTakeAreRefused) {
+TEST(WarpgroupPtx, TensorMapsThatTheHardwareWouldNotTakeAreRefused) {
   const RunResult r = run("u");
   EXPECT_EQ(r.exit_status, 41);
   ASSERT_FALSE(r.refusals.empty());

@@ -245,6 +245,7 @@ EXPORT void isomer_emulator_launch_bounds(unsigned threads) {
 }
 EXPORT void isomer_emulator_cluster_dims(unsigned x, unsigned y, unsigned z) {
   Block* block = current_block();
+  x = std::max(x, 1u);
   if (!block || (x == block->launch().cluster && y <= 1 && z <= 1)) return;
   Launch& launch = block->launch();
   if (y > 1 || z > 1 || launch.cluster > 1) {
