@@ -103,6 +103,10 @@ Run check(CLI::App& app) {
                  "ops only: seed of the random inputs; default: a fresh one, which is printed")
       ->check(positive_whole_number)
       ->option_text("N");
+  app.add_option("--repeat", options->selection.repeat,
+                 "ops only: run each case N times; all results must have the same bits. Default: 2")
+      ->check(CLI::Range(2, 1000000))
+      ->option_text("N");
   app.add_option("--jobs", options->selection.jobs,
                  "how many cases or candidates run at once; default: one per CPU")
       ->check(CLI::Range(1, 1024))

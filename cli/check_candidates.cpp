@@ -47,6 +47,7 @@ void refuse_options_of_ops(const CheckOptions& options) {
       {"--case", !options.selection.lines.empty()},
       {"--sample", options.selection.sample > 0},
       {"--seed", options.selection.seed != 0},
+      {"--repeat", options.selection.repeat != 2},
       {"--coverage", options.coverage}};
   for (const auto& [name, given] : of_ops)
     if (given)

@@ -100,6 +100,8 @@ Suite check(const Selection& selection, const Progress& progress, const Late& la
   if (selection.sample > 0 && !selection.lines.empty())
     fail(ErrorCode::bad_argument,
          "check: --sample chooses among the ordinary cases and cannot be combined with --case");
+  if (selection.repeat < 2)
+    fail(ErrorCode::bad_argument, "check: expected 2 runs of a case or more, got ", selection.repeat);
   Suite suite;
   suite.seed = selection.seed != 0 ? selection.seed : std::random_device{}() % 1000000000u + 1;
   std::vector<oracle::Case> lines;
@@ -148,8 +150,8 @@ Suite check(const Selection& selection, const Progress& progress, const Late& la
     Queues queues;
     for (std::size_t i; (i = next.fetch_add(1)) < work.size();) {
       try {
-        outcomes[i] =
-            check_case(*work[i].oracle, work[i].fixed, work[i].targets, queues, !lines.empty(), &overdue);
+        outcomes[i] = check_case(*work[i].oracle, work[i].fixed, work[i].targets, queues, !lines.empty(),
+                                 &overdue, selection.repeat);
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!failure) failure = std::current_exception();

@@ -22,6 +22,7 @@ struct Selection {
   std::vector<std::string> backends = {"cpu", "cuda", "hip"};
   std::uint64_t seed = 0;  ///< 0: a fresh one
   int jobs = 0;            ///< cases at once; 0: one per CPU
+  int repeat = 2;          ///< runs of each case, two at least, whose results must have the same bits
   int sample = 0;          ///< so many cases of each op instead of its whole list; 0: the whole
 };
 

@@ -364,6 +364,7 @@ TEST_F(CommandLine, TimesPeersBesideACase) {
 
 TEST_F(CommandLine, TellsASampleAsASample) {
   refused({{"check --sample 0", "--sample"},
+           {"check sin --repeat 1", "--repeat"},
            {"check --sample 3 --case 'sin n=3'",
             "check: --sample chooses among the ordinary cases and cannot be combined with --case"}});
   const Said said = isomer("check sin --sample 5 --implementation cpu/scalar");

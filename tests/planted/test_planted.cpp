@@ -165,6 +165,27 @@ std::vector<const oracle::Oracle*> all_oracles() {
 INSTANTIATE_TEST_SUITE_P(Of, EveryOp, testing::ValuesIn(all_oracles()),
                          [](const auto& info) { return test_name(info.param->contract->op); });
 
+TEST(Runs, AResultThatDiffersFromTheThirdRunOnIsSeenByThoseWhoAskForThree) {
+  const oracle::Oracle& oracle = *oracle::find_oracle("sin");
+  const oracle::Case c = oracle::parse_case("sin n=100 seed=5");
+  int runs = 0;
+  std::optional<oracle::Expected> answer;
+  const auto unsteady = lab::plant_reference([&](const core::Call& call) -> auto& {
+    if (!answer) oracle.reference(call, {}, answer.emplace(call));
+    if (++runs == 3) answer->tensors[0].value[7] *= 1 + 0x1p-23;  // within the bounds of f32
+    return *answer;
+  });
+  lab::Queues queues;
+  EXPECT_EQ(lab::check_case(oracle, c, {unsteady.get()}, queues)[0].status, lab::Status::passed);
+  answer.reset();
+  runs = 0;
+  const auto outcome = lab::check_case(oracle, c, {unsteady.get()}, queues, false, nullptr, 3)[0];
+  EXPECT_EQ(outcome.status, lab::Status::failed);
+  EXPECT_NE(outcome.reason.find("differs between run 1 and run 3 of one plan, first in element 7"),
+            std::string::npos)
+      << outcome.reason;
+}
+
 TEST(Bounds, OfARoundedResultHasTheRoundingOfAllThatItMayBe) {
   // An element of h lies at the border of two codes: out[1, 10] is 0.00533, or with the other code 0.03412,
   // which bf16 rounds to 0.0341796875, further than it rounds 0.00533.
