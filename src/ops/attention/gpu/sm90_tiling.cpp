@@ -22,27 +22,31 @@ using Layout = device::AttentionSm90Layout;
 /// thread's 232 registers, and addresses, limits and sums about 40.
 struct Shape {
   int head_dim, head_dim_v, block_n, query_buffers;
-  int block_n_softcap;        ///< tanh needs registers too
-  int block_n_pieces;         ///< and so does finding rows
-  int block_n_many_rows;      ///< where three warpgroups work, of 160 or 152 registers; 0: they do not fit
+  int block_n_softcap;                         ///< tanh needs registers too
+  int block_n_pieces, block_n_pieces_softcap;  ///< and so does finding rows
+  int block_n_many_rows;  ///< where three warpgroups work, of 160 or 152 registers; 0: they do not fit
+  int block_n_many_rows_softcap;
   int block_n_most_rows = 0;  ///< where four do, of 112
 };
 constexpr Shape kShapes[] = {
-    {64, 64, 128, 2, 128, 128, 96, 64}, {96, 96, 128, 2, 128, 128, 0}, {128, 128, 128, 2, 128, 128, 0},
-    {192, 128, 112, 1, 112, 80, 0},     {192, 192, 96, 1, 96, 64, 0},  {256, 256, 64, 1, 48, 48, 0},
+    {64, 64, 128, 2, 128, 128, 128, 96, 0, 64}, {96, 96, 128, 2, 128, 128, 128, 0, 0},
+    {128, 128, 128, 2, 128, 128, 128, 0, 0},    {192, 128, 112, 1, 112, 80, 80, 0, 0},
+    {192, 192, 96, 1, 96, 64, 64, 0, 0},        {256, 256, 64, 1, 48, 48, 48, 0, 0},
 };
 
 /// Of e4m3, which is always worked on in pieces. Up to 128 columns S, one P and Σ P·v take 5/8 · block_n +
 /// head_dim_v / 2, of 152 with three warpgroups. A row of turned V has room for 64 or 128 keys.
 constexpr Shape kByteShapes[] = {
-    {64, 64, 128, 2, 128, 128, 96, 64}, {96, 96, 128, 2, 128, 128, 96}, {128, 128, 128, 2, 128, 128, 96},
-    {192, 192, 64, 1, 64, 64, 0},       {256, 256, 64, 1, 64, 64, 0},
+    {64, 64, 128, 2, 128, 128, 128, 96, 96, 64}, {96, 96, 128, 2, 128, 128, 128, 96, 96},
+    {128, 128, 128, 2, 128, 128, 128, 96, 64},   {192, 192, 64, 1, 64, 64, 64, 0, 0},
+    {256, 256, 64, 1, 64, 64, 64, 0, 0},
 };
 
 /// Of 16 bits over keys and values of e4m3, which become 16 bits on their way.
 constexpr Shape kMixedShapes[] = {
-    {64, 64, 96, 2, 96, 96, 0},   {96, 96, 64, 2, 64, 64, 0},   {128, 128, 64, 2, 64, 64, 0},
-    {192, 128, 64, 1, 64, 64, 0}, {192, 192, 48, 1, 48, 48, 0}, {256, 256, 32, 1, 32, 32, 0},
+    {64, 64, 96, 2, 96, 96, 96, 0, 0},   {96, 96, 64, 2, 64, 64, 64, 0, 0},
+    {128, 128, 64, 2, 64, 64, 64, 0, 0}, {192, 128, 64, 1, 64, 64, 64, 0, 0},
+    {192, 192, 48, 1, 48, 48, 48, 0, 0}, {256, 256, 32, 1, 32, 32, 32, 0, 0},
 };
 
 bool has_bytes(const Geometry& g) { return g.q.dtype == DType::e4m3fn; }
@@ -58,6 +62,10 @@ const Shape* shape_of(const Geometry& g) {
   for (const Shape& shape : shapes_of(g))
     if (g.head_dim <= shape.head_dim && g.head_dim_v <= shape.head_dim_v) return &shape;
   return nullptr;
+}
+
+int keys_in_pieces(const Geometry& g, const Shape& shape) {
+  return g.softcap > 0 ? shape.block_n_pieces_softcap : shape.block_n_pieces;
 }
 
 using Choice = AttentionOptions::Choice;
@@ -257,9 +265,8 @@ LargerShapes larger_shapes(const Geometry& g, const Shape& shape, std::int64_t p
   if (shape.block_n_many_rows == 0 || g.paged || g.v_colmajor || g.batch == 0 ||
       ceil_div(g.total_q, g.batch) * pack <= Layout::kRows)
     return shapes;
-  // Three warpgroups have no registers for softcap, unless they work on bytes, and then not for chunks beside
-  // it.
-  if (g.softcap <= 0 || (has_bytes(g) && g.chunk == 0))
+  // Three warpgroups have no registers for softcap and chunks beside one another.
+  if (g.softcap <= 0 || (shape.block_n_many_rows_softcap > 0 && g.chunk == 0))
     shapes.many = TileShape{Layout::kManyRows, shape.block_n_many_rows};
   if (shape.block_n_most_rows > 0 && !clears)
     shapes.most = TileShape{Layout::kMostRows, shape.block_n_most_rows};
@@ -288,6 +295,7 @@ TileShape tile_shape(const Geometry& g, const Shape& shape, const gpu::Facts& fa
     consider(*many, costs.of_many_rows);
   }
   if (most) consider(*most, costs.of_most_rows);
+  if (g.softcap > 0 && best.rows == Layout::kManyRows) best.keys = shape.block_n_many_rows_softcap;
   return best;
 }
 
@@ -347,7 +355,7 @@ Sm90Tiling in_pieces(const Geometry& g, const Shape& shape, const gpu::Facts& fa
   Sm90Tiling t = whole(g, shape, facts, true);
   t.pieces = true;
   t.clears = false;  // as it is
-  TileShape tile{Layout::kRows, shape.block_n_pieces};
+  TileShape tile{Layout::kRows, keys_in_pieces(g, shape)};
   if (asked)
     tile = *asked;
   else if (has_bytes(g))
@@ -439,7 +447,7 @@ void divide_last_round(const Geometry& g, const Shape& shape, const gpu::Facts& 
   divide_last_round(g, whole, best, least);
   if (!has_bytes(g)) return;
   const auto [many, most] = larger_shapes(g, shape, whole.pack, false);
-  const TileShape few{Layout::kRows, shape.block_n_pieces};
+  const TileShape few{Layout::kRows, keys_in_pieces(g, shape)};
   for (const std::optional<TileShape>& other : {std::optional(few), many, most})
     if (other && other->rows != whole.rows)
       divide_last_round(g, in_pieces(g, shape, facts, whole.pack, 1, 0, other), best, least);

@@ -253,7 +253,7 @@ struct BlockWork : Warpgroup {
       bool only_narrow = narrow;
       const bool few = n - begin < kFewBlocks;
       for (--n; n >= begin;) {
-        if (few || only_narrow || !is_clear() || ((n - clear_begin) & 1) == 0) {
+        if (kOneAtATime || few || only_narrow || !is_clear() || ((n - clear_begin) & 1) == 0) {
           step(is_clear(), front, back, only_narrow);
 #pragma unroll
           for (int i = 0; i < P::kWords; ++i) front.word(i) = back.word(i);

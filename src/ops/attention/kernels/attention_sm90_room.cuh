@@ -29,11 +29,13 @@ constexpr bool kOneP = kAlone || (kFp8 && kDimV <= 128);
 // So few blocks behind a tile's first come one at a time: the instructions of two at a time are as many
 // again, and what a tile runs through is more than the cache of instructions holds.
 constexpr int kFewBlocks = kDim <= 64 ? 6 : 4;
+// With tanh and finding rows, two at a time would spill a register.
+constexpr bool kOneAtATime = kSoftcap && kPieces && !kFp8 && kDimV == 192;
 // Its warps ask once a tile, and not in each block, what hardly a block changes; softcap needs the registers.
 constexpr bool kRemembers = kOneP && !kSoftcap;
 // Σ P·v is multiplied by what references have risen by while the next S is under way. Three warpgroups would
 // spill by it.
-constexpr bool kRaisesLate = kAlone && kFp8;
+constexpr bool kRaisesLate = kAlone && kFp8 && !kSoftcap;
 // Keys and values of e4m3 under queries of 16 bits become what the queries are.
 #ifdef ISOMER_ELEMENT_KV
 using KvElement = ISOMER_ELEMENT_KV;

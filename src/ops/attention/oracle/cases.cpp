@@ -395,6 +395,7 @@ std::vector<Case> cases() {
   pairs(list);
   crowds(list);
   dimensions(list);
+  for (const Case& c : cases_of_programs()) list.add(c);
   return list.cases;
 }
 

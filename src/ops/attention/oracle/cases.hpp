@@ -11,6 +11,8 @@ namespace isomer::ops::attention {
 
 const oracle::CaseSchema& schema();
 std::vector<oracle::Case> cases();
+/// A case for each program that plans of large devices reach and that no other case needs.
+std::vector<oracle::Case> cases_of_programs();
 std::vector<oracle::Case> bench_cases();
 void make(const oracle::Case& c, oracle::Problem& problem);
 
