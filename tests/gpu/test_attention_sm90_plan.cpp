@@ -251,7 +251,11 @@ TEST(AttentionSm90Plan, ThreeOrFourWarpgroupsWorkOnATileOfBytesWhereThatIsShorte
     EXPECT_EQ(p.refusal(), "");
     const Sm90Tiling t = p.tiling();
     if (d <= 128) {
-      EXPECT_EQ(t.block_n, t.rows == 256 ? 64 : t.rows == 192 ? 96 : 128) << "rows and keys go together";
+      const bool fewer = t.rows == 192 && d == 128 && p.options.softcap > 0;  // registers for tanh
+      EXPECT_EQ(t.block_n, t.rows == 256 || fewer ? 64
+                           : t.rows == 192        ? 96
+                                                  : 128)
+          << "rows and keys go together";
       if (t.rows < 256) EXPECT_EQ(t.freely, t.rows == 192 ? d == 128 : !p.options.causal);
     }
     EXPECT_LE(t.shared_bytes, hopper().shared_per_block);
@@ -293,7 +297,11 @@ TEST(AttentionSm90Plan, ThreeOrFourWarpgroupsWorkOnATileOf64DimensionsWhereThatI
     EXPECT_EQ(p.refusal(), "");
     const Sm90Tiling t = p.tiling();
     if (d == 64) {
-      EXPECT_EQ(t.block_n, t.rows == 256 ? 64 : t.rows == 192 ? 96 : 128) << "rows and keys go together";
+      const bool fewer = t.rows == 192 && d == 128 && p.options.softcap > 0;  // registers for tanh
+      EXPECT_EQ(t.block_n, t.rows == 256 || fewer ? 64
+                           : t.rows == 192        ? 96
+                                                  : 128)
+          << "rows and keys go together";
       EXPECT_EQ(t.stages, t.rows == 256 ? 4 : 2);
     }
     EXPECT_LE(t.shared_bytes, hopper().shared_per_block);

@@ -402,7 +402,8 @@ std::int64_t packed(const Geometry& g, Choice choice) {
 /// What a block of such a tile takes, in blocks of 128 queries and 128 keys.
 double block_of(const Geometry& g, const Sm90Tiling& t) {
   if (t.rows == Layout::kRows) return 1;
-  return cost_of_tile(g, t.rows).block / costs_of(g, *shape_of(g)).of_few_rows.block;
+  const double part = t.rows == Layout::kManyRows ? double(t.block_n) / shape_of(g)->block_n_many_rows : 1;
+  return part * cost_of_tile(g, t.rows).block / costs_of(g, *shape_of(g)).of_few_rows.block;
 }
 
 double cost_of(const Geometry& g, const Sm90Tiling& t) {
