@@ -55,6 +55,7 @@ struct Switches {
         with_sign(vary.has("amax=signed")),
         of_token(vary.has("amax=of-token")),
         with_sign_from_zero(vary.has("amax=signed-from-0")),
+        stores_inverse(vary.has("out_scale=inverse")),
         names(vary) {
     if (const std::string_view measured = vary.after("zero_guard=amax-"); !measured.empty())
       least_most = oracle::number_in(measured);
@@ -67,7 +68,7 @@ struct Switches {
   float added = 0;
   bool scale_product, scale_f16, scale_f32, guard, guard_quotient, reciprocal, quotient_of_amax, quotient_f16,
       nearest, nearest_even, floor, wrap, clamp, nan_ignored, identity, product_int32, contiguous, with_sign,
-      of_token, with_sign_from_zero;
+      of_token, with_sign_from_zero, stores_inverse;
   const Variations& names;
 };
 
@@ -103,7 +104,8 @@ Scale scale_of(float most, DType type, const Switches& vary) {
   if (vary.guard && most < 1e-6f) return {1.0f, as_f32(type, 1.0f), 127.0f};
   if (vary.scale_f16) return {as_f32(DType::f16, exact), as_f32(type, as_f32(DType::f16, exact)), most};
   const float stored = as_f32(type, exact);
-  return {vary.scale_f32 ? exact : stored, stored, most};
+  const float given = vary.stores_inverse ? as_f32(type, vary.largest / most) : stored;
+  return {vary.scale_f32 ? exact : stored, given, most};
 }
 
 float quotient_of(float x, const Scale& scale, const Switches& vary) {
@@ -255,6 +257,7 @@ const std::vector<oracle::Variation>& variations() {
         {"amax=of-token", "one scale for all heads of a token, of the largest magnitude in any of them"},
         {"amax=signed", "the maximum of the values, not of their magnitudes: negative ones do not count"},
         {"amax=signed-from-0", "the maximum of 0 and the values, not of their magnitudes"},
+        {"out_scale=inverse", "127 / max|k| stored, by which k is multiplied, instead of max|k| / 127"},
         {"nan=ignored", "NaN left out of the maximum"},
         {"saturation=wrap", "quotients saturate in int16 and keep their low 8 bits"},
     };
