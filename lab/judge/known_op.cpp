@@ -294,6 +294,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     if (asked->carries_sparse_storages()) probe_wide_strides(subject, probed);
     probe_indices(subject, probed);
     probe_sizes(subject, probed);
+    probe_narrow_indices(subject, probed);
     probe_empty(subject, probed);
     probe_schedule(subject, asked == &candidate ? wide.get() : nullptr, probed);
     if (asked->backend() != Backend::emulated) {
