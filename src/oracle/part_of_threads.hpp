@@ -19,7 +19,7 @@ struct PartOfThreads {
   bool is_whole() const { return part == of; }
 };
 
-/// What follows "<prefix>of-"; the whole where nothing does.
+/// What follows "<prefix>of-" as two numbers; the whole where nothing does.
 inline PartOfThreads part_of_threads(const Variations& vary, std::string_view prefix) {
   std::string_view text = vary.after(prefix);
   constexpr std::string_view kOf = "of-", kBetween = "-of-";

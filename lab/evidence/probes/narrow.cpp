@@ -42,6 +42,24 @@ std::shared_ptr<const Given> of_many_elements(const Subjected& s, const std::str
   }
 }
 
+/// Whether an output is as an index of 16 bits leaves it: nothing is written behind the row in which the last
+/// of them is, or nothing is wrong before the first that they have not, or that is negative in them.
+bool is_wrapped(const Given& given, const Trial& trial, const oracle::ExpectedTensor& want, std::size_t t) {
+  const auto size = static_cast<std::int64_t>(want.value.size());
+  const std::int64_t row = want.shape.empty() ? 1 : want.shape.back();
+  if (size <= kOf16Bits + row) return false;
+  bool behind = false, before = false;
+  std::int64_t first_wrong = size;
+  for (std::int64_t i = 0; i < size; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (!want.written[at] || given.open[t][at]) continue;
+    if (i >= kOf16Bits + row) behind = behind || trial.untouched[t][at] == 0;
+    if (i < kOf16Bits / 2) before = before || trial.untouched[t][at] == 0;
+    if (!holds(want, at, trial.outputs[t][at])) first_wrong = std::min(first_wrong, i);
+  }
+  return (before && !behind) || (first_wrong >= kOf16Bits / 2 && first_wrong < size);
+}
+
 }  // namespace
 
 void probe_narrow_indices(const Subjected& s, Probed& found) {
@@ -55,11 +73,13 @@ void probe_narrow_indices(const Subjected& s, Probed& found) {
     const Trial trial = try_call(s.candidate, s.form, s.port, *given, s.settings);
     std::vector<Finding> seen;  // elements that are stored in one place, or outside
     findings_of_device(trial.answer, *given, seen);
-    if (!trial.ok()) return;
+    if (!trial.ok() || !trial.answer.refused_launches.empty()) continue;
     const oracle::Expected want = varied(*given, *s.port.oracle, oracle::Variations(s.set));
     std::size_t wrong = 0, all = 0;
+    bool wraps = false;
     const oracle::ExpectedTensor* first = nullptr;
-    for (std::size_t t = 0; t < want.tensors.size(); ++t)
+    for (std::size_t t = 0; t < want.tensors.size(); ++t) {
+      wraps = wraps || is_wrapped(*given, trial, want.tensors[t], t);
       for (std::size_t i = 0; i < want.tensors[t].value.size(); ++i) {
         if (given->open[t][i] || !want.tensors[t].written[i]) continue;
         ++all;
@@ -67,7 +87,8 @@ void probe_narrow_indices(const Subjected& s, Probed& found) {
         ++wrong;
         if (first == nullptr) first = &want.tensors[t];
       }
-    if (wrong == 0) continue;
+    }
+    if (wrong == 0 || !wraps) continue;
     Finding finding;
     if (!seen.empty()) finding.location = seen.front().location;
     finding.code = Code::index_overflow;

@@ -63,7 +63,38 @@ std::optional<Finding> sum_of_a_part(const Port& port, const Numbers& numbers) {
       return finding;
     }
   }
-  return std::nullopt;
+  if (port.op.ends_with("fp8_gemm"))
+    for (const char* step : {"16", "32", "64"}) {
+      std::size_t changed = 0;
+      if (!explains(port, numbers, std::string("k=whole-") + step, changed) || changed < kEnough) continue;
+      Finding finding;
+      finding.code = Code::tail_mask;
+      finding.argument = numbers.evidence.front().given->plain.tensors.front().name;
+      finding.decides = true;
+      finding.evidence = fmt::format(
+          "a·b is summed over whole steps of {} elements of K alone: so all of {} calls are right, {} "
+          "elements of "
+          "which are wrong otherwise",
+          step, numbers.evidence.size(), changed);
+      finding.fix = "count ceil(K / step) steps, and mask the last";
+      return finding;
+    }
+  std::size_t changed = 0;
+  if (port.op != "attention" || !explains(port, numbers, "sum=of-own-half-warp", changed) ||
+      changed < kEnough)
+    return std::nullopt;
+  Finding finding;
+  finding.code = Code::other_reduction;
+  finding.argument = numbers.evidence.front().given->plain.tensors.front().name;
+  finding.decides = true;
+  finding.evidence = fmt::format(
+      "each half of a warp divides by the sum over its own 16 of every 32 keys: so all of {} calls are "
+      "right, {} "
+      "elements of which are wrong otherwise",
+      numbers.evidence.size(), changed);
+  finding.fix =
+      "begin the exchange between lanes with half of the warp's width: __shfl_xor_sync by 16, 8, 4, 2, 1";
+  return finding;
 }
 
 }  // namespace isomer::lab

@@ -11,8 +11,9 @@ using oracle::Original;
 enum At : std::size_t { kQ, kK, kV, kOfQ, kOfK, kMostQ, kMostK, kBatch, kCausal, kScale, kOut, kLse };
 
 /// Sequences of other lengths one behind the other, as training and servers have them: q [total_q, Hq, D], k
-/// and v [total_k, Hkv, D], and where each begins.
-Original packed(bool returned, bool lse) {
+/// and v [total_k, Hkv, D], and where each begins. Log-sum-exps lie [Hq, total_q], or with rows first.
+enum class Sums { none, heads_first, rows_first };
+Original packed(bool returned, Sums sums) {
   using Kind = Original::Kind;
   using Reads = Original::Reads;
   Original original = {
@@ -121,6 +122,7 @@ Original packed(bool returned, bool lse) {
       .sizes = {"lengths=full sk=20 hq=2 hkv=1 d=16 causal sq=", "lengths=full sq=4 hq=2 hkv=1 d=16 sk="},
       .empties = {},
       .usual = {{{"dtype", DType::f16}}, {{"dtype", DType::bf16}}, {{"dtype", DType::f32}}}};
+  const bool lse = sums != Sums::none;
   if (lse)
     original.parameters.push_back({.name = "lse",
                                    .argument = "lse",
@@ -128,6 +130,7 @@ Original packed(bool returned, bool lse) {
                                    .returned = returned,
                                    .reads = Reads::outer_strides,
                                    .also = "softmax_lse LSE L logsumexp",
+                                   .axes = sums == Sums::rows_first ? std::vector{1, 0} : std::vector<int>(),
                                    .shape = "Hq total_q"});
   for (std::vector<std::string>* lines : {&original.probes, &original.sizes})
     for (std::string& line : *lines)
@@ -141,8 +144,8 @@ Original packed(bool returned, bool lse) {
 
 std::vector<oracle::Original> packed_originals() {
   std::vector<Original> list;
-  for (const bool lse : {false, true})
-    for (const bool returned : {true, false}) list.push_back(packed(returned, lse));
+  for (const Sums sums : {Sums::none, Sums::heads_first, Sums::rows_first})
+    for (const bool returned : {true, false}) list.push_back(packed(returned, sums));
   return list;
 }
 

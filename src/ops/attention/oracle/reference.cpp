@@ -8,6 +8,7 @@
 #include "oracle/short_sums.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -199,8 +200,10 @@ class Row {
     denominator_ = sink_weight * (vary_.has("sink=counted-twice") ? 2 : 1);
     if (behind_ > 0) denominator_ += static_cast<double>(behind_) * weight(0);
     const bool squares = vary_.has("sum=of-squares");
+    of_half_ = {};
     for (std::size_t j = 0; j < logits_.size(); ++j) {
       weights_[j] = weight(logits_[j]);
+      of_half_[j % 32 / 16] += weights_[j];
       if (!of_sum_.is_whole() && !of_sum_.has(static_cast<std::int64_t>(j))) continue;
       denominator_ += squares ? weights_[j] * weights_[j] : weights_[j];
     }
@@ -243,15 +246,16 @@ class Row {
                                ? 1.0
                                : factor(a_.v_descale, s_.batch, g);
     const Matrix& v = s_.v[static_cast<std::size_t>(g)];
-    const bool undivided = vary_.has("sum=ignored");
+    const bool undivided = vary_.has("sum=ignored"), own_half = vary_.has("sum=of-own-half-warp");
     std::vector<double> absolute(out.size()), squares(out.size()), lost(out.size());
     std::fill(out.begin(), out.end(), 0.0);
     for (std::int64_t j = 0; j < s_.k_len; ++j) {
       // A key that the row does not see has no part in it, whatever its value holds.
       if (logits_[static_cast<std::size_t>(j)] == -kInfinity) continue;
       const double weight = weights_[static_cast<std::size_t>(j)];
-      const double p = undivided ? weight : weight / denominator_ * part_weight(j);
+      const double whole = undivided ? weight : weight / denominator_ * part_weight(j);
       for (std::size_t d = 0; d < out.size(); ++d) {
+        const double p = !own_half ? whole : of_half_[d % 32 / 16] > 0 ? weight / of_half_[d % 32 / 16] : 0;
         const double pv = p * (v.row(j)[d] * descale);
         out[d] += pv;
         absolute[d] += std::fabs(pv);
@@ -305,6 +309,7 @@ class Row {
   bool empty_ = false;
   bool vanished_ = false;  ///< of keys whose weights are all too small
   oracle::PartOfThreads of_depth_, of_sum_;
+  std::array<double, 2> of_half_{};    ///< of the weights: what each half of a warp has summed
   std::int64_t dims_ = 0, depth_ = 0;  ///< elements of a row of q, and those of them that q·k sums
   std::vector<double> unmasked_, logits_, weights_;
 };

@@ -52,6 +52,7 @@ class Product {
   // What is asked for every element of c.
   bool narrow_in_block_, narrow_across_blocks_, transposed_, a_s_ignored_, b_s_ignored_, short_sums_;
   oracle::PartOfThreads of_k_;  ///< elements of K that are summed
+  std::int64_t whole_k_ = 0;    ///< those behind so many are not
   bool sum_carried_, tail_dropped_, tail_unmasked_, tail_stale_;
   int a_s_moved_ = 0, b_s_moved_ = 0;  ///< blocks of K by which their scales are taken too late
   DType accumulator_;                  ///< of the two that are narrow
