@@ -413,6 +413,8 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
   if (const std::string room = lent_room(called); !room.empty())
     diagnosis.notes.push_back(fmt::format("{} has no tensor for {}: it is lent memory of any content there",
                                           called.port->op, room));
+  if (const std::string windows = stranger ? open_windows(called) : std::string(); !windows.empty())
+    diagnosis.notes.push_back(fmt::format("no call asks for {}: it is longer than all keys", windows));
   diagnosis.calls += 1;
   diagnosis.call = called.callable && std::all_of(called.findings.begin(), called.findings.end(), is_remark)
                        ? Stage::passed

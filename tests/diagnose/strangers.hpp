@@ -307,6 +307,7 @@ constexpr Stranger kMore[] = {
     {"decode_pages_of_first_length", "attention", "fail", Code::ignores_index, "packed.cu"},
     {"decode_pages_of_one_length", "attention", "pass", Code::none, "packed.cu"},
     {"decode_pages_of_one_length_in_turn", "attention", "fail", Code::head_mapping, "packed.cu"},
+    {"join_outputs_alone", "merge_attention", "pass", Code::convention, "lent.cu"},
     {"unite_parts", "merge_attention", "pass", Code::none, "packed.cu"},
     {"unite_parts_by_other_weights", "merge_attention", "fail", Code::missing_scale, "packed.cu"},
     {"multiply_by_warps", "fp8_gemm", "pass", Code::none, "halves.cu"},

@@ -74,11 +74,8 @@ bool is_ratio_of_heads(const Parameter& p) {
 /// "window_size", "sliding_window", "window_left": how many keys a query sees at most. No query of any call
 /// has as many as are passed: a negative number, or 0, is no window of some kernels alone.
 bool window_of_keys(const Port& port, const Parameter& p, Passing& passing) {
-  static const Pattern kWindow(
-      "((sliding|local|attn|attention|kv)_?)*window(_?(size|len(gth)?|left|width|radius))?|swa(_?size)?");
   constexpr double kAllKeys = 1 << 20;
-  if (port.op != "attention" || p.kind != Parameter::Kind::integer || !kWindow.is(lower_case(p.name)))
-    return false;
+  if (port.op != "attention" || !is_window(p)) return false;
   passing.what = What::constant;
   passing.constant = kAllKeys;
   return true;
@@ -249,6 +246,12 @@ bool number_of_experts(const Port& port, const Parameter& p, Passing& passing) {
     return false;
   }
   return true;
+}
+
+bool is_window(const Parameter& p) {
+  static const Pattern kWindow(
+      "((sliding|local|attn|attention|kv)_?)*window(_?(size|len(gth)?|left|width|radius))?|swa(_?size)?");
+  return p.kind == Parameter::Kind::integer && kWindow.is(lower_case(p.name));
 }
 
 bool is_tile_name(const std::string& name) {

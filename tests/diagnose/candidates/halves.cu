@@ -135,3 +135,20 @@ __global__ void shrink(const half* k, const int* slots, signed char* cache, half
 SHRINK(shrink_to_scales, false, 0)
 SHRINK(shrink_to_inverse_scales, true, 0)
 SHRINK(shrink_to_next_rows, false, 1)
+
+/// A quantisation that keeps its scales to itself.
+__global__ void alone(const float* x, __nv_fp8_e4m3* y) {
+  __shared__ float most[128];
+  const int t = threadIdx.x;
+  const long at = (long)blockIdx.x * 128 + t;
+  most[t] = fabsf(x[at]);
+  __syncthreads();
+  for (int step = 64; step > 0; step /= 2) {
+    if (t < step) most[t] = fmaxf(most[t], most[t + step]);
+    __syncthreads();
+  }
+  y[at] = __nv_fp8_e4m3(x[at] * 448.0f / fmaxf(most[0], 1e-4f));
+}
+extern "C" void shrink_rows_alone(const float* x, __nv_fp8_e4m3* y, int m, int k) {
+  if (m > 0) alone<<<m * k / 128, 128>>>(x, y);
+}
