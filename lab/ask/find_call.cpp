@@ -77,7 +77,11 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
       // Of two originals alike in their arguments the name says which.
       guess.score += bonus + (is_name_of(*port, entry.name) || is_name_of(*port, wanted) ? 4 : 0);
       guess.score -= 3 * other_dtypes(guess, request);
-      if (own.port == nullptr || guess.score > own.score) own = std::move(guess);
+      // Of two that take as much of it, the one whose numbers have names.
+      const auto known = [](const Guess& g) {
+        return std::pair(g.score, -static_cast<int>(g.unsure.size()));
+      };
+      if (own.port == nullptr || known(guess) > known(own)) own = std::move(guess);
     }
     if (own.port == nullptr) return;
     each.push_back(own);

@@ -325,6 +325,7 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
       const int role = port.role_of(p.name);
       if (role >= 0 && !port.roles[static_cast<std::size_t>(role)].tensor) {
         passing = of_role(role);
+        if (stranger && p.kind == Kind::integer) guess.score += 0.5;
       } else if (stranger && number_of_graph(entry, port, p, role_at, passing)) {
         guess.score += 0.5;
       } else if (strides[i]) {

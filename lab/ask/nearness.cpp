@@ -24,6 +24,14 @@ bool leaves_out(const Given& given, const Trial& trial) {
   return false;
 }
 
+bool writes_nothing(const Given& given, const Trial& trial) {
+  if (!trial.ok()) return false;
+  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
+    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i)
+      if (given.plain.tensors[t].written[i] && trial.untouched[t][i] == 0) return false;
+  return true;
+}
+
 double correlation(const Given& given, const Trial& trial) {
   double n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
   for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)

@@ -9,6 +9,8 @@ namespace isomer::lab {
 double share_right(const Given& given, const Trial& trial);
 /// Whether elements that are to be written hold what they held before.
 bool leaves_out(const Given& given, const Trial& trial);
+/// Whether a call has come back and has written nothing that the op writes.
+bool writes_nothing(const Given& given, const Trial& trial);
 /// The correlation of the answer with the right one: a fault leaves much of it, another order of axes
 /// nothing.
 double correlation(const Given& given, const Trial& trial);

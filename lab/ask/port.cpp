@@ -183,11 +183,12 @@ DType Port::in_bytes(std::size_t role, const Value& value) const {
   return fp8 == dtypes.end() ? DType::none : *fp8;
 }
 
-/// How many dimensions the contract's first shape of an argument has; 0 where it leaves that open.
-static int rank_of(const core::Contract& contract, std::string_view argument) {
-  const int at = contract.index_of(argument);
+/// How many dimensions an argument has, by its own shape or the contract's first; 0 where that is left open.
+static int rank_of(const core::Contract& contract, const Original::Parameter& parameter) {
+  const int at = contract.index_of(parameter.argument);
   if (at < 0) return 0;
-  const std::string& shape = contract.args[static_cast<std::size_t>(at)].shapes.front();
+  const std::string& shape =
+      parameter.shape.empty() ? contract.args[static_cast<std::size_t>(at)].shapes.front() : parameter.shape;
   if (shape.empty() || shape.find("...") != std::string::npos) return 0;
   return 1 + static_cast<int>(std::count(shape.begin(), shape.end(), ' '));
 }
@@ -203,7 +204,7 @@ Tensor Port::by_contract(std::size_t role, const Tensor& tensor) const {
   std::vector<int> back(axes.size());
   for (std::size_t i = 0; i < axes.size(); ++i) back[static_cast<std::size_t>(axes[i])] = static_cast<int>(i);
   const int rank =
-      axes.empty() ? rank_of(*oracle->contract, roles[role].argument) : static_cast<int>(axes.size());
+      axes.empty() ? rank_of(*oracle->contract, original->parameters[role]) : static_cast<int>(axes.size());
   const bool shorter = original->drops_leading_ones && tensor.rank < rank;
   return with_axes(shorter ? with_leading_ones(tensor, rank) : tensor, back);
 }

@@ -119,12 +119,15 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
       continue;
     add_once(findings, std::move(finding));
   }
-  // A store that leaves its row meets those of the next, and one past the end those of the memory behind it.
+  // A store that leaves its row meets those of the next, and one past the end those of the memory behind it,
+  // of whatever buffer; so does what reads there.
   const std::vector<Finding> all = findings;
   std::erase_if(findings, [&](const Finding& f) {
-    return f.code == Code::race && std::any_of(all.begin(), all.end(), [&](const Finding& other) {
-             return other.code == Code::out_of_bounds_write && other.argument == f.argument &&
-                    other.location.line == f.location.line;
+    return f.code == Code::race && std::any_of(all.begin(), all.end(), [&](const Finding& outside) {
+             const bool strays =
+                 outside.code == Code::out_of_bounds_write || outside.code == Code::out_of_bounds_read;
+             return strays && outside.location.line != 0 &&
+                    (outside.location.line == f.location.line || outside.location.line == f.other.line);
            });
   });
   // What was seen to leave its buffers is the cause of what comes of it: of an order that matters where no

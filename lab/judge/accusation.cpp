@@ -63,7 +63,8 @@ std::string of_other_inputs(const Called& called) {
 }
 
 /// An input of the op on which nothing that it gives depends, where nothing is right and something depends on
-/// another one: it computes something else. What depends on none of them computes nothing, which is a fault.
+/// another one: it computes something else. What depends on none of them computes nothing, which is a fault,
+/// and so is to ignore where rows or sequences lie.
 std::string of_unused_inputs(const Candidate& candidate, const CallSettings& settings, const Called& called) {
   if (!called.trial.ok() || share_right(*called.given, called.trial) > kSome) return {};
   std::string_view unused;
@@ -71,7 +72,8 @@ std::string of_unused_inputs(const Candidate& candidate, const CallSettings& set
   for (std::size_t role = 0; role < called.port->roles.size(); ++role) {
     const Port::Role& each = called.port->roles[role];
     const Value& value = called.given->values[role];
-    if (each.output || each.optional || !value.is_tensor() || value.tensor.numel() < 2 ||
+    const bool index = called.port->original != nullptr && called.port->original->parameters[role].index;
+    if (index || each.output || each.optional || !value.is_tensor() || value.tensor.numel() < 2 ||
         !called.form.takes(static_cast<int>(role)))
       continue;
     Given other = *called.given;

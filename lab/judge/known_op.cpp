@@ -294,6 +294,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     if (asked->carries_sparse_storages()) probe_wide_strides(subject, probed);
     probe_indices(subject, probed);
     probe_sizes(subject, probed);
+    probe_narrow_indices(subject, probed);
     probe_empty(subject, probed);
     probe_schedule(subject, asked == &candidate ? wide.get() : nullptr, probed);
     if (asked->backend() != Backend::emulated) {
@@ -412,6 +413,8 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
   if (const std::string room = lent_room(called); !room.empty())
     diagnosis.notes.push_back(fmt::format("{} has no tensor for {}: it is lent memory of any content there",
                                           called.port->op, room));
+  if (const std::string windows = stranger ? open_windows(called) : std::string(); !windows.empty())
+    diagnosis.notes.push_back(fmt::format("no call asks for {}: it is longer than all keys", windows));
   diagnosis.calls += 1;
   diagnosis.call = called.callable && std::all_of(called.findings.begin(), called.findings.end(), is_remark)
                        ? Stage::passed

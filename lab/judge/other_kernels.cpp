@@ -1,6 +1,7 @@
 #include "lab/judge/other_kernels.hpp"
 
 #include "lab/ask/names/number_names.hpp"
+#include "lab/ask/names/number_words.hpp"
 #include "lab/ask/names/role_names.hpp"
 #include "lab/ask/nearness.hpp"
 #include "lab/evidence/probes/probes.hpp"
@@ -145,6 +146,14 @@ std::string lent_room(const Called& called) {
   for (std::size_t i = 0; i < called.form.passings.size(); ++i)
     if (called.form.passings[i].what == Passing::What::room)
       names += (names.empty() ? "" : ", ") + called.form.entry->parameters[i].name;
+  return names;
+}
+
+std::string open_windows(const Called& called) {
+  std::string names;
+  if (called.port->op != "attention") return names;
+  for (const Parameter& p : called.form.entry->parameters)
+    if (is_window(p)) names += (names.empty() ? "" : ", ") + p.name;
   return names;
 }
 

@@ -31,6 +31,8 @@ std::string given_without_elements(const Called& called);
 std::string outputs_not_given(const Form& form, const Port& port);
 /// The parameters for which it is lent memory; empty where there are none.
 std::string lent_room(const Called& called);
+/// The numbers that are windows, of which no call asks.
+std::string open_windows(const Called& called);
 /// The names of the numbers that nobody explains, as they were passed: "n2=64, ld=16, alpha=1".
 std::string guessed_numbers(const Called& called);
 /// That the meaning of these is not known.

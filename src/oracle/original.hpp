@@ -37,6 +37,8 @@ struct Original {
     /// A dimension of the contract's, always of size 1 in the cases, that the original's tensor does not
     /// have: its queries, of which there is one. −1: none.
     int without = -1;
+    /// The words of its sizes where it has not the first of the shapes that the contract lists.
+    std::string shape = {};
     /// Of f32 memory that callers lend for what lies between two kernels, and that no argument of the
     /// contract is: its shape by the call. An output of which nothing is asked.
     std::function<std::vector<std::int64_t>(const core::Call&)> lent = {};

@@ -61,10 +61,12 @@ TEST_P(Strangers, AreJudgedByWhatTheyDo) {
   const std::string file = row.file;
   if ((file == "limits.cu" || file == "tensors.cu" || file == "lent.cu" || file == "narrow.cu" ||
        file == "bits.cu" || file == "engines.cu" || file == "reduced.cu" || file == "untyped.cu" ||
-       file == "edges.cu" || file == "causes.cu" || file == "shares.cu") &&
+       file == "edges.cu" || file == "causes.cu" || file == "shares.cu" || file == "packed.cu" ||
+       file == "halves.cu") &&
       std::string(row.verdict) == "fail")
     for (const Finding& each : said.findings)
-      EXPECT_TRUE(is_remark(each) || each.code == row.code || each.code == Code::out_of_bounds_read)
+      EXPECT_TRUE(is_remark(each) || each.code == row.code || each.code == Code::out_of_bounds_read ||
+                  each.code == Code::out_of_bounds_write)
           << words_of(said);
   // How its pages lie, which sizes it takes and that its tensors are compact: no more is to be said of any.
   EXPECT_LE(std::count_if(said.findings.begin(), said.findings.end(), is_remark), 3) << words_of(said);
@@ -135,8 +137,8 @@ const NotJudged kNotJudged[] = {
      "takes nothing for a_s of fp8_gemm: it is another operation"},
     {"finds_its_keys_in_pages", "narrow.cu", "decode_from_pages", "attention",
      "finds keys through block_table"},
-    {"gives_nothing_for_an_output", "lent.cu", "join_outputs_alone", "merge_attention",
-     "gives nothing for lse of merge_attention"},
+    {"gives_nothing_for_an_output", "halves.cu", "shrink_rows_alone", "act_quant",
+     "gives nothing for s of act_quant"},
     {"is_unlike_the_op_and_has_other_sizes", "limits.cu", "swing_of_noise", "sin",
      "nothing like an answer of sin"},
     {"reads_a_larger_input", "called.cu", "product_by_scales_of_rows", "fp8_gemm",

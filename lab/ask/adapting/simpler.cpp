@@ -19,6 +19,7 @@ namespace isomer::lab {
 namespace {
 
 constexpr double kClearly = 0.2;       ///< of two as good, the more ordinary
+constexpr double kSpeaks = 0.1;        ///< of what answers nothing with the usual sizes
 constexpr double kFlagged = 1;         ///< what is likelier needs no flag that it was not given
 constexpr double kSeconds = 3;         ///< of a call that is only tried
 constexpr double kSecondsIn = 8;       ///< of all of them together
@@ -109,7 +110,8 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
           (!likeliest && guess.unsure.empty()))
         continue;
       Outcome usual;
-      bool keeps = false;  // what is asked of usual sizes: its memory, and all results are written
+      bool silent = false;  // with the usual sizes it comes back and has written nothing
+      bool keeps = false;   // what is asked of usual sizes: its memory, and all results are written
       std::vector<std::pair<Chosen, Way>> kept;  // the same of others, of any number of tokens
       std::vector<Tried> ways = tried_ways(named_of(candidate, entry), port, guess.form);
       if (!called.trial.ok() || strays(called.trial)) add_ratios(ways);
@@ -131,6 +133,11 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
             way.trial = try_call(candidate, way.form, way.simpler->port, *way.given, settings);
             worked += way.trial.answer.worked_seconds;
             way.score = likelihood(*way.given, way.trial);
+            silent = silent || (way.simpler->chosen.empty() && writes_nothing(*way.given, way.trial));
+            // What answers with other sizes alone is made for those, whatever is wrong with it.
+            way.speaks = silent && !way.simpler->chosen.empty() && way.trial.ok() &&
+                         !writes_nothing(*way.given, way.trial);
+            if (way.speaks) way.score += kClearly + kSpeaks;
             bool right_with_flag = false;
             if (way.score < kFlagged)
               way.score = std::max(way.score,
@@ -183,7 +190,7 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
               best = std::move(way);
               continue;
             }
-            way.elsewhere = guess.unsure.empty() && !parted && usual_sizes &&
+            way.elsewhere = guess.unsure.empty() && !parted && usual_sizes && !silent &&
                             (right_with_flag || right_elsewhere(candidate, way, settings, worked));
             if (way.elsewhere) return way;
             if (way.score > best.score + kClearly && !(lacks_barrier && !usual_sizes)) best = std::move(way);
@@ -361,7 +368,8 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   const double before = likelihood(*called.given, called.trial);
   if (!best.trial.ok() ||
       (!keeps && !best.caused && (of_tiles ? best.score < before : best.score <= before)) ||
-      (!less && !best.elsewhere && !of_tiles && !best.caused && !is_right(*best.given, best.trial)))
+      (!less && !best.elsewhere && !best.speaks && !of_tiles && !best.caused &&
+       !is_right(*best.given, best.trial)))
     return;
   // What a number is that no name explains is still a guess where nothing is right, or is with another's
   // memory.

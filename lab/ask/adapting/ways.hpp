@@ -24,6 +24,7 @@ struct Way {
   double score = -3;
   bool elsewhere = false;  ///< right in another of its problems than this one
   bool caused = false;     ///< right but for one fault that is known
+  bool speaks = false;     ///< answers, where the usual sizes have nothing written
   Outcome limit = {};      ///< of the same call of usual sizes; empty where it is one
 };
 

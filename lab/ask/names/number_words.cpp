@@ -27,11 +27,11 @@ std::string length_said(const std::vector<std::string>& words) {
   static const std::vector<std::string> queries = {"q", "query", "queries"},
                                         keys = {"kv",     "k",    "key",     "keys", "cache",
                                                 "cached", "past", "current", "cur",  "max"},
-                                        counts = {"num",      "n",      "nr",        "count", "total",
-                                                  "of",       "len",    "length",    "lens",  "seq",
-                                                  "sequence", "seqlen", "tokens",    "rows",  "positions",
-                                                  "valid",    "actual", "effective", "used",  "context",
-                                                  "ctx",      "history"};
+                                        counts = {"num",      "n",       "nr",        "count",    "total",
+                                                  "of",       "len",     "length",    "lens",     "seq",
+                                                  "sequence", "seqlen",  "tokens",    "rows",     "positions",
+                                                  "valid",    "actual",  "effective", "used",     "context",
+                                                  "ctx",      "history", "capacity",  "allocated"};
   bool query = false, key = false;
   for (const std::string& word : words) {
     query = query || one_of(queries, word);
@@ -41,12 +41,13 @@ std::string length_said(const std::vector<std::string>& words) {
   return words.size() < 2 || query == key ? std::string() : query ? "Sq" : "Sk";
 }
 
-/// "causal_shift", "diagonal_offset", "q_offset", "query_start": from which key on the mask of the first
-/// query is counted.
+/// "offset", "causal_shift", "diagonal_offset", "q_offset", "query_start": from which key on the mask of the
+/// first query is counted.
 bool moves_the_mask(const std::vector<std::string>& words) {
   static const std::vector<std::string> moved = {"causal", "diagonal", "mask",    "q",
                                                  "query",  "queries",  "position"},
                                         by = {"shift", "offset", "start", "off"};
+  if (words.size() == 1) return words[0] == "offset";
   return words.size() == 2 && one_of(moved, words[0]) && one_of(by, words[1]);
 }
 
@@ -68,6 +69,16 @@ bool is_ratio_of_heads(const Parameter& p) {
       "kv_?(mul|rep|groups?|group_(num|size))|n_?(rep|gqa|groups?)|(gqa|head|heads|q)_?(ratio|factor|"
       "group(s|_size)?|rep)|group_?size|(num_)?(q|queries|q_?heads|heads)_per_(kv|group|kv_?head)");
   return p.kind == Parameter::Kind::integer && kRatio.is(lower_case(p.name));
+}
+
+/// "window_size", "sliding_window", "window_left": how many keys a query sees at most. No query of any call
+/// has as many as are passed: a negative number, or 0, is no window of some kernels alone.
+bool window_of_keys(const Port& port, const Parameter& p, Passing& passing) {
+  constexpr double kAllKeys = 1 << 20;
+  if (port.op != "attention" || !is_window(p)) return false;
+  passing.what = What::constant;
+  passing.constant = kAllKeys;
+  return true;
 }
 
 /// "loff", "layer_offset", "layer": where the keys of a layer begin in a cache of several.
@@ -237,6 +248,12 @@ bool number_of_experts(const Port& port, const Parameter& p, Passing& passing) {
   return true;
 }
 
+bool is_window(const Parameter& p) {
+  static const Pattern kWindow(
+      "((sliding|local|attn|attention|kv)_?)*window(_?(size|len(gth)?|left|width|radius))?|swa(_?size)?");
+  return p.kind == Parameter::Kind::integer && kWindow.is(lower_case(p.name));
+}
+
 bool is_tile_name(const std::string& name) {
   static const Pattern kTile(
       "b_?[rc]|(block|tile|blk|bk)_?(m|n|q|k|kv|r|c|rows?|cols?|sz|dim|x|y)?|tile_?size(_[a-z]+)?|"
@@ -287,7 +304,7 @@ bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,
   const std::string& name = p.name;
   if (number_of_weight(port, p, passing) || stride_of_cache(port, p, passing) ||
       length_of_keys_alone(port, p, passing) || number_of_pages(port, p, passing) ||
-      number_of_cache(entry, port, p, passing))
+      number_of_cache(entry, port, p, passing) || window_of_keys(port, p, passing))
     return true;
   const std::vector<std::string> words = words_of(name);
   const auto has = [&](const char* word) { return one_of(words, word); };

@@ -24,6 +24,9 @@ bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,
 /// Whether a number's name says that it is a step through the caches of keys and values.
 bool is_stride_of_cache(const Port& port, const Parameter& p);
 
+/// Whether a number's name says how many keys a query sees at most: it is passed more than there are.
+bool is_window(const Parameter& p);
+
 /// Whether a number's name says that it sizes tiles or blocks of threads, which is left to whoever calls it.
 bool is_tile_name(const std::string& name);
 /// Whether it says that it is a number of blocks, or of threads in one, of a launch.

@@ -255,7 +255,9 @@ std::vector<std::string> shape_words(const Port& port, int role) {
   std::vector<std::string> list;
   if (at < 0) return list;
   std::string word;
-  for (const char c : contract.args[static_cast<std::size_t>(at)].shapes.front() + " ") {
+  const std::string& own = port.original->parameters[static_cast<std::size_t>(role)].shape;
+  for (const char c :
+       (own.empty() ? contract.args[static_cast<std::size_t>(at)].shapes.front() : own) + " ") {
     if (c == ' ') {
       if (!word.empty()) list.push_back(word);
       word.clear();

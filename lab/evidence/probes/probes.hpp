@@ -48,6 +48,8 @@ void unwritten_elements(const Form& form, const Port& port, const Numbers& numbe
                         std::vector<Finding>& findings);
 /// Sizes round the edges of blocks.
 void probe_sizes(const Subjected& s, Probed& found);
+/// Of code with integers of 16 bits a call of more elements than those tell apart, where all else is right.
+void probe_narrow_indices(const Subjected& s, Probed& found);
 void probe_empty(const Subjected& s, Probed& found);
 /// Another order of index tensors must give another answer where the reference's is another.
 void probe_indices(const Subjected& s, Probed& found);

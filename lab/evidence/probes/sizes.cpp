@@ -4,6 +4,7 @@
 #include "lab/evidence/variations/changed_answers.hpp"
 
 #include "core/codec.hpp"
+#include "lab/ask/nearness.hpp"
 #include "lab/findings/source_places.hpp"
 #include "lab/findings/variation_codes.hpp"
 
@@ -75,14 +76,6 @@ struct Wrong {
   std::string output;
   std::size_t not_finite = 0;  ///< of the wrong ones, where the op's are
 };
-
-/// Whether a call has come back and has written nothing that the op writes.
-bool does_nothing(const Given& given, const Trial& trial) {
-  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
-    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i)
-      if (given.plain.tensors[t].written[i] && trial.untouched[t][i] == 0) return false;
-  return true;
-}
 
 /// Whether memory was touched that is not aligned for what touches it.
 bool is_unaligned(const Answer& answer) {
@@ -211,7 +204,7 @@ void probe_sizes(const Subjected& s, Probed& found) {
         return wrong_elements(s, *given, trial, rival).elements > 0;
       });
       (here.elements > 0 ? wrong : right).push_back(size);
-      silent = silent && (here.elements == 0 || does_nothing(*given, trial));
+      silent = silent && (here.elements == 0 || writes_nothing(*given, trial));
       if (size == kLargeSize && wrong.empty() && found.findings.empty() && trial.answer.launches > 0 &&
           may_have_a_limit(s.source))
         sizes.push_back(kHugeSize);

@@ -2,6 +2,7 @@
 
 #include "lab/evidence/variations/decoded_patterns.hpp"
 #include "lab/evidence/variations/part_maxima.hpp"
+#include "lab/evidence/variations/part_sums.hpp"
 
 #include <fmt/format.h>
 
@@ -215,6 +216,7 @@ std::optional<Finding> pattern_of_answers(const Port& port, const Numbers& numbe
 std::optional<Finding> pattern_of_unexplained(const Port& port, const Numbers& numbers) {
   if (numbers.evidence.empty()) return std::nullopt;
   if (std::optional<Finding> found = at_an_end(numbers)) return found;
+  if (std::optional<Finding> found = sum_of_a_part(port, numbers)) return found;
   return maximum_of_a_part(port, numbers);
 }
 

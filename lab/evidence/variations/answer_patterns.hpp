@@ -12,7 +12,7 @@ namespace isomer::lab {
 std::optional<Finding> pattern_of_answers(const Port& port, const Numbers& numbers);
 
 /// What answers have in common that no variation explains, whether the op's arithmetic is exact or not:
-/// nothing is wrong but one end, or the maxima are those of a part.
+/// nothing is wrong but one end, or the sums or maxima are those of a part.
 std::optional<Finding> pattern_of_unexplained(const Port& port, const Numbers& numbers);
 
 }  // namespace isomer::lab

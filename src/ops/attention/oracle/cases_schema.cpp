@@ -3,6 +3,8 @@
 
 #include "core/sentence.hpp"
 
+#include <algorithm>
+
 namespace isomer::ops::attention {
 
 const oracle::CaseSchema& schema() {
@@ -50,7 +52,8 @@ const oracle::CaseSchema& schema() {
        oracle::option(contract(), "num_splits", "0: the plan decides"),
        oracle::option(contract(), "split_size", "keys of a split; 0: off"),
        oracle::flag("max_seqlen", "gives max_seqlen_q and max_seqlen_k"),
-       oracle::choice("lengths", {"ragged", "full", "empty"}, "how lengths vary; empty: some are 0"),
+       oracle::choice("lengths", {"ragged", "full", "empty", "rising"},
+                      "how lengths vary; empty: some are 0; rising: the first is the shortest"),
        oracle::choice("layout", {"contiguous", "padded", "offset", "transposed", "broadcast"},
                       "how tensors lie in memory", true),
        oracle::choice("regime", oracle::all_regime_names(), "values")});
@@ -65,6 +68,7 @@ std::vector<std::int64_t> lengths(const oracle::Case& c, oracle::Random& random,
   std::vector<std::int64_t> list(static_cast<std::size_t>(c.integer("b")), most);
   for (std::size_t i = 1; i < list.size(); ++i)
     if (c.choice("lengths") != "full") list[i] = std::min<std::int64_t>(most, 1 + random.below(most));
+  if (c.choice("lengths") == "rising") std::sort(list.begin(), list.end());
   if (c.choice("lengths") == "empty" && zero >= 0) list[static_cast<std::size_t>(zero)] = 0;
   return list;
 }

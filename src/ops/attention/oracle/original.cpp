@@ -131,6 +131,7 @@ std::vector<Original> originals() {
     for (const bool lse : {false, true})
       for (const bool returned : {true, false}) list.push_back(original(returned, lse, heads_first));
   for (Original& each : cached_originals()) list.push_back(std::move(each));
+  for (Original& each : packed_originals()) list.push_back(std::move(each));
   return list;
 }
 

@@ -11,6 +11,9 @@ using oracle::Original;
 
 constexpr int kQueries = 1;  // the dimension of a query, of which there is one for each entry
 
+constexpr const char* kLength =
+    "max_seqlen_k";  // an option of the op, where a number is every entry's length
+
 /// Decode as the engines of servers have it: one query for each entry, [B, Hq, D], how many keys each has,
 /// and k and v [pages, page_size, Hkv, D] with a table of pages for each entry, or [B, keys, Hkv, D].
 Original cached(bool paged, bool returned) {
@@ -96,8 +99,50 @@ Original cached(bool paged, bool returned) {
   for (std::vector<std::string>* lines : {&original.probes, &original.sizes})
     for (std::string& line : *lines) line = (paged ? "page=8 " : "seqused_k ") + line;
   for (const Original::Sayable& each : sayable_sizes())
-    if (each.field == "hkv" || each.field == "d") original.sayable.push_back(each);
+    if (each.field == "b" || each.field == "hkv" || each.field == "d") original.sayable.push_back(each);
   if (paged) original.sayable.push_back({"page", "none", {"16"}});
+  return original;
+}
+
+/// Pages of entries that all have as many keys as a number says.
+Original of_one_length(bool returned) {
+  constexpr std::size_t kPages = 4, kScale = 5, kOut = 6;
+  Original original = cached(true, returned);
+  original.functions = {"attention_of_pages_of_one_length"};
+  for (Original::Parameter& parameter : original.parameters)
+    if (parameter.argument == "seqused_k")
+      parameter = {.name = kLength,
+                   .argument = kLength,
+                   .kind = Original::Kind::integer,
+                   .also =
+                       "seq_len_k seqlen_k seq_len seqlen kv_len kv_seq_len context_len ctx_len total_len "
+                       "cur_len current_len cache_len len_k num_keys n_keys length sk"};
+  const auto scale_of = original.number;
+  original.number = [=](const core::Call& call, std::string_view option) {
+    if (option != kLength) return scale_of(call, option);
+    const Tensor& used = call.args<AttentionArgs>().seqused_k;
+    return used.defined() && used.numel() > 0 ? static_cast<double>(*used.at<std::int32_t>(0)) : 0.0;
+  };
+  original.bind = [=](oracle::Problem& problem, const std::vector<Tensor>& t,
+                      const std::vector<double>& numbers, DType) {
+    auto& args = problem.args<AttentionArgs>();
+    args.q = t[0];
+    args.k = t[1];
+    args.v = t[2];
+    args.page_table = t[kPages];
+    args.out = t[kOut];
+    if (!args.out.defined() && args.q.rank == 4 && args.v.rank == 4)
+      args.out =
+          problem.make("out", args.q.dtype, {args.q.size(0), args.q.size(1), args.q.size(2), args.v.size(3)});
+    const std::int64_t batch = args.q.rank > 0 ? args.q.size(0) : 0;
+    args.seqused_k = problem.make(
+        "seqused_k", DType::i32, {batch},
+        std::vector<std::int64_t>(static_cast<std::size_t>(batch), static_cast<std::int64_t>(numbers[3])));
+    problem.options<AttentionOptions>().scale = static_cast<float>(numbers[kScale]);
+    problem.bind(bind(args, problem.options<AttentionOptions>()));
+  };
+  for (std::vector<std::string>* lines : {&original.probes, &original.sizes})
+    for (std::string& line : *lines) line = "lengths=full " + line;
   return original;
 }
 
@@ -138,6 +183,10 @@ Original of_one_query(bool heads_first, bool returned) {
 std::vector<oracle::Original> cached_originals() {
   std::vector<Original> list = {cached(true, false), cached(true, true), cached(false, false),
                                 cached(false, true)};
+  // Who takes the first entry's length for each keeps to the keys that the others have.
+  for (Original& each : list)
+    for (std::string& line : each.probes) line += " lengths=rising";
+  for (const bool returned : {false, true}) list.push_back(of_one_length(returned));
   for (const bool heads_first : {false, true})
     for (const bool returned : {false, true}) list.push_back(of_one_query(heads_first, returned));
   return list;

@@ -4,9 +4,11 @@
 #include "ops/attention/oracle/oracle.hpp"
 #include "oracle/attention_bound.hpp"
 #include "oracle/online_softmax.hpp"
+#include "oracle/part_of_threads.hpp"
 #include "oracle/short_sums.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -22,6 +24,7 @@ std::int64_t depth_of(std::int64_t dims, const oracle::Variations& vary) {
   const std::string_view how = vary.after("depth=");
   if (how.empty()) return dims;
   if (how == "half") return dims / 2;
+  if (how.starts_with("of-")) return dims;
   if (how == "floor-of-32") return dims / 32 * 32;
   std::int64_t left_out = 0;
   for (const char digit : how.substr(std::string_view("without-last-").size()))
@@ -52,6 +55,8 @@ class Row {
     if (vary_.has("scale=of-dv") && o_.scale == 0) scale_ = 1 / std::sqrt(dv);
     dims_ = a_.q.size(-1);
     depth_ = depth_of(dims_, vary_);
+    of_depth_ = oracle::part_of_threads(vary_, "depth=");
+    of_sum_ = oracle::part_of_threads(vary_, "sum=");
     whole_keys_ = whole_keys(s.k_len, vary_);
     short_sums_ = vary_.has("sums=short") && a_.q.dtype == DType::e4m3fn && a_.k.dtype == DType::e4m3fn;
     logits_.resize(static_cast<std::size_t>(s.k_len));
@@ -95,6 +100,7 @@ class Row {
     double dot = 0, products = 0;
     const auto add = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t d = begin; d < end; ++d) {
+        if (!of_depth_.is_whole() && !of_depth_.has(d)) continue;
         dot += qi[d] * kj[d];
         products += std::fabs(qi[d] * kj[d]);
       }
@@ -133,7 +139,9 @@ class Row {
     if (j >= whole_keys_) return false;
     if (vary_.has("keys=without-last") && j == s_.k_len - 1) return false;
     if (vary_.has("keys=without-first") && j == 0) return false;
-    const std::int64_t diagonal = i + (vary_.has("causal=top-left") ? 0 : s_.k_len - s_.q_len);
+    const std::int64_t diagonal = i + (vary_.has("causal=top-left") ? 0
+                                       : vary_.has("causal=turned") ? s_.q_len - s_.k_len
+                                                                    : s_.k_len - s_.q_len);
     if (o_.causal && vary_.has("causal=before-own")) return j < diagonal || (diagonal == 0 && j == 0);
     std::int64_t left = o_.window_left, right = o_.causal ? 0 : o_.window_right;
     if (left >= 0 && diagonal - j > left - (vary_.has("window_left=exclusive") ? 1 : 0)) return false;
@@ -192,8 +200,11 @@ class Row {
     denominator_ = sink_weight * (vary_.has("sink=counted-twice") ? 2 : 1);
     if (behind_ > 0) denominator_ += static_cast<double>(behind_) * weight(0);
     const bool squares = vary_.has("sum=of-squares");
+    of_half_ = {};
     for (std::size_t j = 0; j < logits_.size(); ++j) {
       weights_[j] = weight(logits_[j]);
+      of_half_[j % 32 / 16] += weights_[j];
+      if (!of_sum_.is_whole() && !of_sum_.has(static_cast<std::int64_t>(j))) continue;
       denominator_ += squares ? weights_[j] * weights_[j] : weights_[j];
     }
     if (vary_.has("sum=of-hidden-too"))
@@ -207,6 +218,7 @@ class Row {
                           : vary_.has("log=base-2-of-sum") ? std::log2(sum)
                                                            : std::log(sum);
     lse = (raw || vary_.has("lse=without-maximum") ? 0 : m) + of_sum;
+    if (vary_.has("log=base-2-of-maximum")) lse += m / std::log(2.0) - m;
     if (vary_.has("log=base-2")) lse /= std::log(2.0);
     lse_bound = std::isnan(lse) ? 0 : oracle::lse_bound(lse, std::max(max_products_, max_abs_logit_)) + blur_;
   }
@@ -234,15 +246,16 @@ class Row {
                                ? 1.0
                                : factor(a_.v_descale, s_.batch, g);
     const Matrix& v = s_.v[static_cast<std::size_t>(g)];
-    const bool undivided = vary_.has("sum=ignored");
+    const bool undivided = vary_.has("sum=ignored"), own_half = vary_.has("sum=of-own-half-warp");
     std::vector<double> absolute(out.size()), squares(out.size()), lost(out.size());
     std::fill(out.begin(), out.end(), 0.0);
     for (std::int64_t j = 0; j < s_.k_len; ++j) {
       // A key that the row does not see has no part in it, whatever its value holds.
       if (logits_[static_cast<std::size_t>(j)] == -kInfinity) continue;
       const double weight = weights_[static_cast<std::size_t>(j)];
-      const double p = undivided ? weight : weight / denominator_ * part_weight(j);
+      const double whole = undivided ? weight : weight / denominator_ * part_weight(j);
       for (std::size_t d = 0; d < out.size(); ++d) {
+        const double p = !own_half ? whole : of_half_[d % 32 / 16] > 0 ? weight / of_half_[d % 32 / 16] : 0;
         const double pv = p * (v.row(j)[d] * descale);
         out[d] += pv;
         absolute[d] += std::fabs(pv);
@@ -294,7 +307,9 @@ class Row {
   std::int64_t whole_keys_ = 0;  ///< those that are left out come behind so many
   std::int64_t behind_ = 0;      ///< keys behind the last that weigh in a variation
   bool empty_ = false;
-  bool vanished_ = false;              ///< of keys whose weights are all too small
+  bool vanished_ = false;  ///< of keys whose weights are all too small
+  oracle::PartOfThreads of_depth_, of_sum_;
+  std::array<double, 2> of_half_{};    ///< of the weights: what each half of a warp has summed
   std::int64_t dims_ = 0, depth_ = 0;  ///< elements of a row of q, and those of them that q·k sums
   std::vector<double> unmasked_, logits_, weights_;
 };

@@ -5,6 +5,7 @@ namespace isomer::ops::attention {
 const std::vector<oracle::Variation>& variations() {
   static const std::vector<oracle::Variation> list = {
       {"causal=top-left", "causal and windows aligned at the first key instead of the last"},
+      {"causal=turned", "causal and windows moved by Sq − Sk keys instead of Sk − Sq"},
       {"mask=finite", "hidden logits are -5e4 instead of −inf: an empty row becomes the mean of the values"},
       {"window_left=exclusive", "the window's left end is not part of it"},
       {"window_right=exclusive", "the window's right end, under causal the diagonal, is not part of it"},
@@ -54,6 +55,7 @@ const std::vector<oracle::Variation>& variations() {
       {"weights=base-2", "the weights are powers of 2, 2^(S − max), not of e"},
       {"log=base-2", "lse is a logarithm of base 2"},
       {"log=base-2-of-sum", "lse is the maximum, a natural logarithm, plus log2 of the sum"},
+      {"log=base-2-of-maximum", "lse is the maximum in units of base 2 plus a natural logarithm of the sum"},
       {"lse=without-maximum", "lse is the logarithm of the sum alone, without the maximum"},
       {"lse=maximum", "lse is the maximum alone, without the logarithm of the sum"},
       {"lse=without-sink", "the sink is missing in lse"},

@@ -3,6 +3,7 @@
 #include "ops/flash_decode/oracle/oracle.hpp"
 #include "oracle/attention_bound.hpp"
 #include "oracle/online_softmax.hpp"
+#include "oracle/part_of_threads.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -125,6 +126,8 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
       in.scale != 0.0f ? static_cast<double>(in.scale) : 1.0 / std::sqrt(static_cast<double>(head_dim));
   if (vary.has("scale=missing")) scale = 1.0;
   if (vary.has("scale=twice")) scale *= scale;
+  const oracle::PartOfThreads of_depth = oracle::part_of_threads(vary, "depth="),
+                              of_sum = oracle::part_of_threads(vary, "sum=");
 
   // A row of the table that there is not is another fault's.
   const std::int64_t own = std::min(b, in.req_to_tokens.size(0) - 1);
@@ -139,6 +142,7 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
     std::vector<double> products;
     for (std::int64_t d = 0; d < head_dim; ++d) {
       products.push_back(q(b, h, d) * k(slots.back(), kv_of_k, d));
+      if (!of_depth.has(d)) products.back() = 0;
       absolute += std::fabs(products.back());
       dot += products.back();
     }
@@ -165,12 +169,12 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
     p.push_back(vary.has("max=none") ? round_to(DType::f32, std::exp(value))
                 : from_zero          ? round_to(DType::f32, std::exp(value - m))
                                      : std::exp(value - m));
-    l = half(l + p.back());
+    if (of_sum.has(static_cast<std::int64_t>(p.size()) - 1)) l = half(l + p.back());
   }
   if (behind > 0) l += static_cast<double>(behind) * (vary.has("max=none") ? 1.0 : std::exp(-m));
   oracle::leave_out_rescaling(vary, s, p, l);
   const double ln = vary.has("log=base-2-of-sum") ? std::log2(l) : std::log(l);
-  part.lse = (vary.has("max=none") ? 0.0 : m) + ln;
+  part.lse = (vary.has("max=none") ? 0.0 : vary.has("log=base-2-of-maximum") ? m / std::log(2.0) : m) + ln;
   part.narrow = lost_by_f16_sums(s.size(), vary);
   for (std::int64_t d = 0; d < head_dim; ++d) {
     Sums& sums = part.out[static_cast<std::size_t>(d)];
@@ -404,6 +408,8 @@ std::vector<oracle::Variation> some(std::initializer_list<std::string_view> name
       {"mid_lse=heads-first", "mid_lse read as [heads, batch, parts]"},
       {"mid_lse=parts-second", "mid_lse read as [batch, parts, heads]"},
       {"mid_lse=parts-first", "mid_lse read as [parts, batch, heads]"},
+      {"log=base-2-of-maximum",
+       "the lse is the maximum in units of base 2 plus a natural logarithm of the sum"},
       {"log=base-2-of-sum", "the lse is the maximum, a natural logarithm, plus log2 of the sum"},
       {"logits=input-type",
        "q·k multiplied and summed in the input's type, as lightllm's kernel without GQA does"},
@@ -430,8 +436,8 @@ const std::vector<oracle::Variation>& stage1::variations() {
   static const auto list =
       some({"blocks=floor", "length=one-less", "log=base-2", "max=none", "max=from-zero", "accumulate=f16",
             "strides=v-as-k", "strides=inner-one", "heads=modulo", "k_heads=modulo", "v_heads=modulo",
-            "b_req_idx=ignored", "scale=missing", "scale=twice", "log=base-2-of-sum", "logits=input-type",
-            "kv_scale=ignored", "kv_scale=of-first-group"});
+            "b_req_idx=ignored", "scale=missing", "scale=twice", "log=base-2-of-sum", "log=base-2-of-maximum",
+            "logits=input-type", "kv_scale=ignored", "kv_scale=of-first-group"});
   return list;
 }
 

@@ -38,7 +38,8 @@ Original original(bool returned) {
           .bind = bind_values,
           .number = {},
           .probes = {"m=4 n=140 k=384", "m=3 n=132 k=256 scales=signed", "m=3 n=40 k=256 regime=subnormal",
-                     "m=2 n=20 k=384 regime=patterns", "m=3 n=20 k=200"},
+                     "m=2 n=20 k=384 regime=patterns", "m=3 n=20 k=200",
+                     "m=3 n=20 k=208"},  // of rows at whole vectors
           .sizes = {"n=20 k=128 m=", "m=3 k=128 n="},
           // Of whole tiles, of which no parameter says that there are no others.
           .sayable = {{"m", "", {"64"}}, {"n", "", {"128"}}, {"k", "", {"256"}}},

@@ -86,6 +86,10 @@ Product::Product(const Tensor& a, const Tensor& a_s, const Tensor& b, const Tens
   narrow_across_blocks_ = throughout || sums.ends_with("-across-blocks");
   accumulator_ = sums.starts_with("f16") ? DType::f16 : DType::bf16;
   transposed_ = vary.has("b=transposed");
+  of_k_ = oracle::part_of_threads(vary, "k=");
+  whole_k_ = depth_;
+  if (const std::string_view step = vary.after("k=whole-"); !step.empty())
+    whole_k_ = depth_ / number_of(step) * number_of(step);
   a_s_ignored_ = vary.has("a_s=ignored");
   b_s_ignored_ = vary.has("b_s=ignored");
   short_sums_ = vary.has("sums=short");
@@ -153,7 +157,7 @@ void Product::add_products(std::int64_t a_first, std::int64_t b_first, std::int6
   const double* a = a_->data() + a_first;
   const double* b = b_.data() + b_first;
   std::int64_t k = 0;
-  if (!narrow_in_block_) {
+  if (!narrow_in_block_ && of_k_.is_whole() && whole_k_ == depth_) {
     // Four sums at a time: f64 holds the sum of a block of such products as it is, so that their order is
     // free.
     double sum[4] = {}, magnitude[4] = {};
@@ -167,6 +171,7 @@ void Product::add_products(std::int64_t a_first, std::int64_t b_first, std::int6
     sums.magnitude += (magnitude[0] + magnitude[1]) + (magnitude[2] + magnitude[3]);
   }
   for (; k < count; ++k) {
+    if (const std::int64_t at = (a_first + k) % depth_; !of_k_.has(at) || at >= whole_k_) continue;
     const double product = a[k] * b[k * b_step];
     sums.signed_sum += product;
     sums.magnitude += std::fabs(product);

@@ -3,6 +3,7 @@
 #include <isomer/tensor.hpp>
 
 #include "ops/fp8_gemm/fp8_gemm.hpp"
+#include "oracle/part_of_threads.hpp"
 #include "oracle/variation.hpp"
 
 #include <cstdint>
@@ -50,6 +51,8 @@ class Product {
   oracle::Variations vary_;
   // What is asked for every element of c.
   bool narrow_in_block_, narrow_across_blocks_, transposed_, a_s_ignored_, b_s_ignored_, short_sums_;
+  oracle::PartOfThreads of_k_;  ///< elements of K that are summed
+  std::int64_t whole_k_ = 0;    ///< those behind so many are not
   bool sum_carried_, tail_dropped_, tail_unmasked_, tail_stale_;
   int a_s_moved_ = 0, b_s_moved_ = 0;  ///< blocks of K by which their scales are taken too late
   DType accumulator_;                  ///< of the two that are narrow

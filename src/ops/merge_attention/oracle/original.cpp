@@ -6,8 +6,9 @@ namespace {
 
 using oracle::Original;
 
-Original original(bool returned) {
-  return {
+/// `lse`: gives the logarithm of both sums as well.
+Original original(bool returned, bool lse) {
+  Original original = {
       .op = "merge_attention",
       .functions = {"merge_attention", "merge_attn_states", "merge_state"},
       .parameters = {{.name = "out_a", .argument = "out_a", .field = "dtype", .also = "a v_a prefix_output"},
@@ -19,12 +20,13 @@ Original original(bool returned) {
       .bind =
           [](oracle::Problem& problem, const std::vector<Tensor>& t, const std::vector<double>&, DType) {
             auto& args = problem.args<MergeAttentionArgs>();
-            args = {t[0], t[1], t[2], t[3], t[4], t[5]};
+            args = {t[0], t[1], t[2], t[3], t[4], t.size() > 5 ? t[5] : Tensor()};
             const auto shape_of = [](const Tensor& tensor) {
               return std::vector<std::int64_t>(tensor.shape.begin(), tensor.shape.begin() + tensor.rank);
             };
             if (!args.out.defined()) args.out = problem.make("out", args.out_a.dtype, shape_of(args.out_a));
-            if (!args.lse.defined()) args.lse = problem.make("lse", DType::f32, shape_of(args.lse_a));
+            if (t.size() > 5 && !args.lse.defined())
+              args.lse = problem.make("lse", DType::f32, shape_of(args.lse_a));
             problem.bind(bind(args, problem.options<MergeAttentionOptions>()));
           },
       .number = {},
@@ -37,10 +39,17 @@ Original original(bool returned) {
       .usual = {{{"dtype", DType::f32}, {"out", DType::f32}},
                 {{"dtype", DType::f16}, {"out", DType::f16}},
                 {{"dtype", DType::bf16}, {"out", DType::bf16}}}};
+  if (lse) return original;
+  original.parameters.pop_back();
+  for (std::vector<std::string>* lines : {&original.probes, &original.sizes, &original.empties})
+    for (std::string& line : *lines) line = "lse=absent " + line;
+  return original;
 }
 
 }  // namespace
 
-std::vector<Original> originals() { return {original(true), original(false)}; }
+std::vector<Original> originals() {
+  return {original(true, true), original(false, true), original(true, false), original(false, false)};
+}
 
 }  // namespace isomer::ops::merge_attention

@@ -2,6 +2,7 @@
 #include "ops/merge_attention/oracle/oracle.hpp"
 #include "oracle/attention_bound.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -36,7 +37,11 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
   };
   const auto size = static_cast<std::size_t>(args.out.size(-1));
   const auto rows = static_cast<std::size_t>(args.lse_a.numel());
+  const std::size_t heads = args.lse_a.rank > 0 ? static_cast<std::size_t>(args.lse_a.size(-1)) : 1;
+  const std::size_t tokens = args.lse_a.rank == 2 ? rows / std::max<std::size_t>(heads, 1) : 1;
   for (std::size_t row = 0; row < rows; ++row) {
+    // Where a row lies if heads were outermost, of [tokens, heads].
+    const std::size_t turned = tokens > 1 ? row % heads * tokens + row / heads : row;
     const auto lse_of = [&](const Tensor& lse) {
       const double value = vary.has("lse=flat")
                                ? static_cast<double>(static_cast<const float*>(lse.data)[row])
@@ -66,7 +71,8 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
         const double given = weight_of(vary, w, i);
         const bool weightless = vary.has("weights=larger-first") ? given == 0 : lse[i] == kNothing;
         if (weightless && !multiplied) continue;
-        const double part = oracle::element(i == 0 ? args.out_a : args.out_b, row * size + d);
+        const std::size_t from = vary.has(i == 0 ? "out_a=heads-first" : "out_b=heads-first") ? turned : row;
+        const double part = oracle::element(i == 0 ? args.out_a : args.out_b, from * size + d);
         const double weight = given / total;
         acc = half(acc + given * part);
         weighted += weight * std::fabs(part);
@@ -111,6 +117,8 @@ const std::vector<oracle::Variation>& variations() {
       {"weights=undivided", "the weights not divided by their sum"},
       {"lse=without-maximum", "ln of the sum alone, without the larger lse that was subtracted"},
       {"lse=larger", "lse of the larger part instead of ln Σ e^lse"},
+      {"out_a=heads-first", "the first part's results read as [heads, tokens, dim], nothing else"},
+      {"out_b=heads-first", "the second part's results read as [heads, tokens, dim], nothing else"},
       {"lse=flat", "the lse of the parts read as if contiguous [..., H]"},
   };
   return list;

@@ -55,6 +55,8 @@ struct Switches {
         with_sign(vary.has("amax=signed")),
         of_token(vary.has("amax=of-token")),
         with_sign_from_zero(vary.has("amax=signed-from-0")),
+        next_row(vary.has("dest=next")),
+        stores_inverse(vary.has("out_scale=inverse")),
         names(vary) {
     if (const std::string_view measured = vary.after("zero_guard=amax-"); !measured.empty())
       least_most = oracle::number_in(measured);
@@ -67,7 +69,7 @@ struct Switches {
   float added = 0;
   bool scale_product, scale_f16, scale_f32, guard, guard_quotient, reciprocal, quotient_of_amax, quotient_f16,
       nearest, nearest_even, floor, wrap, clamp, nan_ignored, identity, product_int32, contiguous, with_sign,
-      of_token, with_sign_from_zero;
+      of_token, with_sign_from_zero, next_row, stores_inverse;
   const Variations& names;
 };
 
@@ -103,7 +105,8 @@ Scale scale_of(float most, DType type, const Switches& vary) {
   if (vary.guard && most < 1e-6f) return {1.0f, as_f32(type, 1.0f), 127.0f};
   if (vary.scale_f16) return {as_f32(DType::f16, exact), as_f32(type, as_f32(DType::f16, exact)), most};
   const float stored = as_f32(type, exact);
-  return {vary.scale_f32 ? exact : stored, stored, most};
+  const float given = vary.stores_inverse ? as_f32(type, vary.largest / most) : stored;
+  return {vary.scale_f32 ? exact : stored, given, most};
 }
 
 float quotient_of(float x, const Scale& scale, const Switches& vary) {
@@ -156,6 +159,7 @@ class Reference {
     for (std::int64_t s = 0; s < args_.k.size(0); ++s) {
       auto t = static_cast<std::int64_t>(oracle::read(args_.dest, s));
       if (vary_.identity) t = s;
+      t += vary_.next_row ? 1 : 0;
       if (t >= args_.out.size(0)) continue;
       const bool overflows = std::abs(t * args_.out.stride(0)) > INT32_MAX;
       if (vary_.product_int32 && overflows) continue;  // written to somewhere else
@@ -249,12 +253,14 @@ const std::vector<oracle::Variation>& variations() {
         {"zero_guard=1e-6", "scale 1 where max|k| is below 1e-6"},
         {"zero_guard=quotient", "quotients 0 where the scale is not above 1e-6"},
         {"dest=identity", "dest ignored: token s goes to row s"},
+        {"dest=next", "token s goes to the row behind its own, dest[s] + 1"},
         {"dest=int32_product",
          "dest times out's row stride in int32: rows beyond 2^31 elements are written elsewhere"},
         {"indexing=contiguous", "k read as if it were compact"},
         {"amax=of-token", "one scale for all heads of a token, of the largest magnitude in any of them"},
         {"amax=signed", "the maximum of the values, not of their magnitudes: negative ones do not count"},
         {"amax=signed-from-0", "the maximum of 0 and the values, not of their magnitudes"},
+        {"out_scale=inverse", "127 / max|k| stored, by which k is multiplied, instead of max|k| / 127"},
         {"nan=ignored", "NaN left out of the maximum"},
         {"saturation=wrap", "quotients saturate in int16 and keep their low 8 bits"},
     };

@@ -134,13 +134,16 @@ void quantise(const std::vector<Range>& h, const SiluMulQuantOptions& options, c
     s.set(block, at(scale.value), std::isfinite(slack) ? slack : 0);
   }
   if (open) s.set_unknown(block);
+  const bool multiplied = vary.has("quotient=h*s");
+  const auto quotient = [&](float value, float by) { return multiplied ? value * by : value / by; };
   for (std::size_t i = 0; i < h.size(); ++i) {
     const std::size_t flat = block * kBlock + i;
-    y.set(flat, to_e4m3(h[i].value / scale.value));
+    y.set(flat, to_e4m3(quotient(h[i].value, scale.value)));
     std::vector<double> others;
     for (const float top : {h[i].low, h[i].high})
       for (const float under : {scale.low, scale.high})
-        if (const double other = to_e4m3(top / under); other != y.value[flat]) others.push_back(other);
+        if (const double other = to_e4m3(quotient(top, under)); other != y.value[flat])
+          others.push_back(other);
     if (!others.empty()) y.nearby[flat] = std::move(others);
     if (open) y.set_unknown(flat);
     // 0/0, of which a clamp makes one of its ends.
@@ -201,6 +204,7 @@ const std::vector<oracle::Variation>& variations() {
        {"activation=turned", "e^x in place of e^-x in the sigmoid"},
        {"activation=none", "the halves multiplied as they are"},
        {"amax=signed", "the maximum of the values, not of their magnitudes: negative ones do not count"},
+       {"quotient=h*s", "multiplied by the scale instead of divided by it"},
        {"max=240", "scaled to 240, the largest e4m3fnuz, instead of 448"},
        {"scale=ue8m0", "the scale rounded up to a power of two"},
        {"floor=none", "no floor: an all-zero block is 0/0"},
