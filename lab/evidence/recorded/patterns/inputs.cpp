@@ -216,9 +216,14 @@ Finding pattern_of_inputs(const Approach& approach, const Replayed& replayed, co
   std::vector<bool> wrong(want.size());
   for (std::size_t i = 0; i < want.size(); ++i) wrong[i] = !is_close(want[i], got[i], bounds[i]);
   Finding finding = rows_of_a_value(approach, replayed, outcome, wrong);
+  if (finding.code == Code::none) finding = bounded_rows(replayed, output, got);
   if (finding.code == Code::none) finding = missing_term(replayed, output, got);
   if (finding.code == Code::none) finding = product_of_inputs(replayed, output, got, bounds);
+  if (finding.code == Code::none) finding = wrong_at_named_index(replayed, output, wrong);
   if (finding.code == Code::none) finding = other_function(replayed, of, want, got);
+  if (finding.code == Code::none || finding.code == Code::unexplained)
+    if (Finding sign = wrong_by_sign(replayed, output, wrong); sign.code != Code::none)
+      finding = std::move(sign);
   return finding;
 }
 

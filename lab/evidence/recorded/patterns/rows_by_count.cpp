@@ -1,5 +1,7 @@
 #include "lab/evidence/recorded/patterns/patterns.hpp"
 
+#include "lab/text/lower_case.hpp"
+#include "lab/text/pattern.hpp"
 #include "oracle/expected.hpp"
 
 #include <fmt/format.h>
@@ -34,6 +36,12 @@ bool are_places(std::vector<double> numbers) {
   return true;
 }
 
+/// Where rows begin, which the first does at 0, is no count.
+bool begins_at_zero(const std::string& name, const std::vector<double>& numbers) {
+  static const Pattern beginning("\\w*(start|begin|offset|loc|ptr|first|indptr|cu_)\\w*");
+  return !numbers.empty() && numbers.front() == 0 && beginning.is(lower_case(name));
+}
+
 }  // namespace
 
 Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::vector<std::uint8_t>& wrong) {
@@ -58,7 +66,7 @@ Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::v
       const auto count = std::count(rows.begin(), rows.end(), true);
       Finding finding;
       finding.argument = replayed.roles[r].name;
-      if (all_and_only([](std::int64_t n) { return n == 0; })) {
+      if (!begins_at_zero(finding.argument, numbers) && all_and_only([](std::int64_t n) { return n == 0; })) {
         finding.code = Code::empty_input;
         finding.evidence =
             fmt::format("is wrong in all {} rows whose {} is 0, and in no others", count, finding.argument);
@@ -68,6 +76,21 @@ Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::v
       }
       // One of each kind would be so by chance half of the time.
       if (count < 2) continue;
+      for (std::size_t a = 0; a < replayed.call->before.size(); ++a) {
+        const Value& most = replayed.values[a];
+        if (most.kind != Value::Kind::integer || most.integer <= 0 ||
+            !all_and_only([&](std::int64_t n) { return n < most.integer; }))
+          continue;
+        finding.code = Code::layout_convention;
+        finding.evidence = fmt::format(
+            "is wrong in all {} rows whose {} is less than {} ({}), and in no others: what is shorter may "
+            "lie at the "
+            "other end",
+            count, finding.argument, replayed.roles[a].name, most.integer);
+        finding.fix = fmt::format("take what is shorter than {} from where the original has it",
+                                  replayed.roles[a].name);
+        return finding;
+      }
       for (const std::int64_t tile : std::array<std::int64_t, 6>{4, 8, 16, 32, 64, 128}) {
         if (!all_and_only([&](std::int64_t n) { return n % tile != 0; })) continue;
         // 0 is a multiple of everything.
