@@ -260,6 +260,7 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
       finding = factor_of_counts(calls, outcomes, t);
       counted = counted || finding.code != Code::none;
     }
+    if (!rescaled && finding.code == Code::none) finding = factor_of_masks(calls, outcomes, t);
     if (!rescaled && finding.code == Code::none) finding = term_of_rows(approach, calls, outcomes, t);
     for (std::size_t i = 0; i < calls.size() && !rescaled && finding.code == Code::none; ++i)
       if (outcomes[i].answer.ok() && t < calls[i].outputs.size())

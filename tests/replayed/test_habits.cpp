@@ -234,6 +234,70 @@ void weighted_loss(Recording& recording) {
         });
 }
 
+void shifted_tokens(Recording& recording) {
+  for (const std::int64_t length : {5, 6}) {
+    Value mu = zeros("mu", {8});
+    for (std::int64_t d = 0; d < 8; ++d) f32(mu)[d] = narrow(0.1 + 0.1 * static_cast<double>(d));
+    record(recording, "shifted_tokens", {drawn("x", {3, length, 8}), mu, zeros("y", {3, length, 8})},
+           [length](std::vector<Value>& v) {
+             for (std::int64_t i = 0; i < 24 * length; ++i) {
+               const double x = at(v[0], i), before = i / 8 % length > 0 ? at(v[0], i - 8) : 0;
+               f32(v[2])[i] = narrow(x + (before - x) * at(v[1], i % 8));
+             }
+           });
+  }
+}
+
+void windows(Recording& recording) {
+  for (const std::int64_t n : {21, 30})
+    record(recording, "windows",
+           {drawn("x", {4, n}), zeros("values", {4, n / 4}), tensor_value("places", DType::i32, {4, n / 4}),
+            integer_value("k", 4)},
+           [n](std::vector<Value>& v) {
+             for (std::int64_t i = 0; i < 4 * (n / 4); ++i) {
+               const float* row = f32(v[0]) + i / (n / 4) * n;
+               const float* most = std::max_element(row + i % (n / 4) * 4, row + i % (n / 4) * 4 + 4);
+               f32(v[1])[i] = *most;
+               static_cast<std::int32_t*>(v[2].tensor.data)[i] = static_cast<std::int32_t>(most - row);
+             }
+           });
+}
+
+void cosines(Recording& recording) {
+  for (const std::int64_t k : {12, 17})
+    record(recording, "cosines", {drawn("a", {6, k}), drawn("b", {9, k}), zeros("out", {6, 9})},
+           [k](std::vector<Value>& v) {
+             for (std::int64_t i = 0; i < 54; ++i) {
+               double dot = 0, a = 0, b = 0;
+               for (std::int64_t j = 0; j < k; ++j) {
+                 const double x = at(v[0], i / 9 * k + j), y = at(v[1], i % 9 * k + j);
+                 dot += x * y;
+                 a += x * x;
+                 b += y * y;
+               }
+               f32(v[2])[i] = narrow(dot / std::sqrt(a * b));
+             }
+           });
+}
+
+void planes(Recording& recording) {
+  for (const std::int64_t plane : {15, 20})
+    record(recording, "planes", {drawn("x", {2, 4, plane}), drawn("bias", {4}), zeros("y", {2, 4, plane})},
+           [plane](std::vector<Value>& v) {
+             for (std::int64_t row = 0; row < 8; ++row) {
+               double sum = 0, squares = 0;
+               for (std::int64_t i = row * plane; i < (row + 1) * plane; ++i) sum += at(v[0], i);
+               const double mean = sum / static_cast<double>(plane);
+               for (std::int64_t i = row * plane; i < (row + 1) * plane; ++i)
+                 squares += std::pow(at(v[0], i) - mean, 2);
+               for (std::int64_t i = row * plane; i < (row + 1) * plane; ++i)
+                 f32(v[2])[i] =
+                     narrow((at(v[0], i) - mean) / std::sqrt(squares / static_cast<double>(plane)) +
+                            at(v[1], row % 4));
+             }
+           });
+}
+
 struct Habit {
   const char* entry;
   void (*label)(Recording&);
@@ -293,6 +357,13 @@ INSTANTIATE_TEST_SUITE_P(
          {"bent_outside", bent, {Code::missing_scale}, "multiplied by alpha beforehand"},
          {"bent_by_the_third", bent, {Code::layout_convention}, "of each 4 elements of beta those at 3"},
          {"put_rows", put_rows, {}},
+         {"shifted_tokens", shifted_tokens, {}},
+         {"shifted_tokens_turned", shifted_tokens, {Code::inverted_condition}, "one less mu"},
+         {"windows", windows, {}},
+         {"cosines", cosines, {}},
+         {"cosines_by_one", cosines, {Code::missing_scale}, "from column to column"},
+         {"planes", planes, {}},
+         {"planes_by_one_less", planes, {Code::missing_scale}, "n − 1"},
          {"weighted_loss", weighted_loss, {}},
          {"weighted_loss_by_number", weighted_loss, {Code::missing_scale}, "the sum of weight at target"}})),
     [](const auto& info) { return std::string(info.param.entry); });

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace isomer::lab {
 namespace {
@@ -106,11 +107,11 @@ bool speaks_against(const std::string& name, const Option& option, const Extents
       "n?_?rows?|num_rows|height|m|b|bs|batch(_?size)?|bsz|n_?tokens|num_tokens|tokens");
   static const Pattern columns("n?_?cols?|columns|num_cols|width|d|dim|hidden(_?(size|dim))?|embed_dim|c");
   static const Pattern all(
-      "numel|n_elements|num_elements|total(_(n|size|len|length|count|elements|elems|numel|threads|work))?|"
-      "size|count|length");
+      "numel|n_elements|num_elements|total(_(n|size|len|length|count|elements|elems|numel|threads|work))?");
+  static const Pattern may_be_all("size|count|length");
   const std::string lower = lower_case(name);
   if (option.passing.what != What::size)
-    return rows.is(lower) ? option.passing.what != What::rows : !all.is(lower);
+    return rows.is(lower) ? option.passing.what != What::rows : !all.is(lower) && !may_be_all.is(lower);
   if (all.is(lower)) return extents.list.size() > 1;
   const Extent& extent = extents.list[static_cast<std::size_t>(option.says.front())];
   const bool product = std::any_of(extents.list.begin(), extents.list.end(),
@@ -199,15 +200,22 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
       chosen.pop_back();
     }
   };
+  const auto by_likelihood = [](const LikelySizes& a, const LikelySizes& b) {
+    return std::pair(a.against, a.inverted) < std::pair(b.against, b.inverted);
+  };
   choose();
-  if (std::none_of(ways.begin(), ways.end(), [](const LikelySizes& each) { return each.against == 0; })) {
+  std::stable_sort(ways.begin(), ways.end(), by_likelihood);
+  if (ways.empty() || ways.front().against > 0) {
     // Rows that indices and lengths name, and as many of these as there are, need no number.
+    constexpr std::size_t kMostLoose = 30;
+    std::vector<LikelySizes> strict = std::exchange(ways, {});
     all = false;
     choose();
+    std::stable_sort(ways.begin(), ways.end(), by_likelihood);
+    if (ways.size() > kMostLoose) ways.resize(kMostLoose);
+    ways.insert(ways.end(), strict.begin(), strict.end());
+    std::stable_sort(ways.begin(), ways.end(), by_likelihood);
   }
-  std::stable_sort(ways.begin(), ways.end(), [](const LikelySizes& a, const LikelySizes& b) {
-    return std::pair(a.against, a.inverted) < std::pair(b.against, b.inverted);
-  });
   return ways;
 }
 

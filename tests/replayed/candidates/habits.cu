@@ -217,3 +217,77 @@ extern "C" void weighted_loss_by_number(const float* x, const int64_t* target, c
                                         float* loss, int n, int classes) {
   weighted<<<1, 1>>>(x, target, weight, loss, n, classes, true);
 }
+
+/// Each token mixed with the one before it, the first of a sequence with nothing.
+__global__ void shift(const float* x, const float* mu, float* y, int total, int length, int dim,
+                      bool turned) {
+  const int i = blockIdx.x * 32 + threadIdx.x;
+  if (i >= total) return;
+  const float before = i / dim % length > 0 ? x[i - dim] : 0.0f, by = turned ? 1 - mu[i % dim] : mu[i % dim];
+  y[i] = x[i] + (before - x[i]) * by;
+}
+extern "C" void shifted_tokens(const float* x, const float* mu, float* y, int batch, int length, int dim) {
+  shift<<<(batch * length * dim + 31) / 32, 32>>>(x, mu, y, batch * length * dim, length, dim, false);
+}
+extern "C" void shifted_tokens_turned(const float* x, const float* mu, float* y, int batch, int length,
+                                      int dim) {
+  shift<<<(batch * length * dim + 31) / 32, 32>>>(x, mu, y, batch * length * dim, length, dim, true);
+}
+extern "C" void shifted_tokens_across(const float* x, const float* mu, float* y, int batch, int length,
+                                      int dim) {
+  shift<<<(batch * length * dim + 31) / 32, 32>>>(x, mu, y, batch * length * dim, batch * length, dim, false);
+}
+
+/// The largest of each window, and its place in the row or in the window.
+__global__ void largest_of_windows(const float* x, float* values, int* places, int n, int k, bool in_window) {
+  const int windows = n / k;
+  if (threadIdx.x >= windows) return;
+  const float* row = x + blockIdx.x * n + threadIdx.x * k;
+  int at = 0;
+  for (int i = 1; i < k; ++i)
+    if (row[i] > row[at]) at = i;
+  values[blockIdx.x * windows + threadIdx.x] = row[at];
+  places[blockIdx.x * windows + threadIdx.x] = in_window ? at : threadIdx.x * k + at;
+}
+extern "C" void windows(const float* x, float* values, int* places, int rows, int n, int k) {
+  largest_of_windows<<<rows, 32>>>(x, values, places, n, k, false);
+}
+extern "C" void windows_by_their_own(const float* x, float* values, int* places, int rows, int n, int k) {
+  largest_of_windows<<<rows, 32>>>(x, values, places, n, k, true);
+}
+
+/// Products of rows, over the norms of both or of the first alone.
+__global__ void cosine(const float* a, const float* b, float* out, int n, int k, bool both) {
+  float dot = 0, of_a = 0, of_b = 0;
+  for (int i = 0; i < k; ++i) {
+    const float x = a[blockIdx.x * k + i], y = b[threadIdx.x * k + i];
+    dot += x * y;
+    of_a += x * x;
+    of_b += y * y;
+  }
+  out[blockIdx.x * n + threadIdx.x] = dot * rsqrtf(of_a) * (both ? rsqrtf(of_b) : 1.0f);
+}
+extern "C" void cosines(const float* a, const float* b, float* out, int m, int n, int k) {
+  cosine<<<m, n>>>(a, b, out, n, k, true);
+}
+extern "C" void cosines_by_one(const float* a, const float* b, float* out, int m, int n, int k) {
+  cosine<<<m, n>>>(a, b, out, n, k, false);
+}
+
+/// Planes less their mean, by their deviation, and a bias of the channel.
+__global__ void normalise(const float* x, const float* bias, float* y, int channels, int plane, int counted) {
+  const float* p = x + blockIdx.x * plane;
+  float sum = 0, squares = 0;
+  for (int i = 0; i < plane; ++i) sum += p[i];
+  for (int i = 0; i < plane; ++i) squares += (p[i] - sum / plane) * (p[i] - sum / plane);
+  for (int i = threadIdx.x; i < plane; i += 32)
+    y[blockIdx.x * plane + i] =
+        (p[i] - sum / plane) * rsqrtf(squares / counted) + bias[blockIdx.x % channels];
+}
+extern "C" void planes(const float* x, const float* bias, float* y, int batch, int channels, int plane) {
+  normalise<<<batch * channels, 32>>>(x, bias, y, channels, plane, plane);
+}
+extern "C" void planes_by_one_less(const float* x, const float* bias, float* y, int batch, int channels,
+                                   int plane) {
+  normalise<<<batch * channels, 32>>>(x, bias, y, channels, plane, plane - 1);
+}

@@ -37,8 +37,9 @@ Order row_order(const RowOrder& row, std::size_t count, const Tensor& tensor) {
 bool has_row_order(const Tensor& tensor) { return tensor.rank > 0 && tensor.size(-1) >= 2; }
 bool has_row_order(const Tensor& tensor, const RowOrder& row) {
   constexpr std::int64_t kShort = 4;
+  if (!has_row_order(tensor)) return false;
   const bool listed = tensor.rank == 1 || tensor.size(-1) <= kShort;
-  return has_row_order(tensor) && (tensor.size(-1) % 2 == 0 || (row.any_width && listed));
+  return (tensor.size(-1) % 2 == 0 || (row.any_width && listed));
 }
 
 /// The argument with each row in that order.

@@ -222,6 +222,11 @@ Finding pattern_of_inputs(const Approach& approach, const Replayed& replayed, co
   if (finding.code == Code::none) finding = wrong_at_named_index(replayed, output, wrong);
   if (finding.code == Code::none) finding = other_function(replayed, of, want, got);
   if (finding.code == Code::none || finding.code == Code::unexplained)
+    if (Finding columns = factors_of_columns(
+            {of.name, of.want, got, of.before, rtol_for(approach, of), approach.atol}, want, bounds);
+        columns.code != Code::none)
+      finding = std::move(columns);
+  if (finding.code == Code::none || finding.code == Code::unexplained)
     if (Finding sign = wrong_by_sign(replayed, output, wrong); sign.code != Code::none)
       finding = std::move(sign);
   return finding;

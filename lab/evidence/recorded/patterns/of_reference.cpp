@@ -50,4 +50,62 @@ Finding function_of_reference(const Compared& c, const std::vector<double>& want
   return {};
 }
 
+Finding remainder_of_reference(const Compared& c, const std::vector<double>& want) {
+  constexpr std::size_t kFewest = 6;
+  if (is_float(c.want.dtype) || want.size() < kFewest) return {};
+  double most = 0, own = 0;
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    if (want[i] < 0 || c.got[i] < 0) return {};
+    most = std::fmax(most, want[i]);
+    own = std::fmax(own, c.got[i]);
+  }
+  for (double by = own + 1; by <= most && by <= 2 * own + 2; ++by) {
+    bool all = true;
+    for (std::size_t i = 0; i < want.size() && all; ++i) all = c.got[i] == std::fmod(want[i], by);
+    if (!all) continue;
+    Finding finding;
+    finding.code = Code::missing_term;
+    finding.argument = c.name;
+    finding.evidence = fmt::format(
+        "is the reference modulo {} in all of {} elements: where each part of {} begins is not added", by,
+        want.size(), by);
+    finding.fix = "add where the part begins";
+    return finding;
+  }
+  return {};
+}
+
+Finding factors_of_columns(const Compared& c, const std::vector<double>& want,
+                           const std::vector<double>& bounds) {
+  constexpr std::int64_t kFewest = 4;
+  if (!is_float(c.want.dtype) || c.want.rank < 2 || c.want.size(-1) < kFewest) return {};
+  const auto width = static_cast<std::size_t>(c.want.size(-1));
+  if (want.size() / width < static_cast<std::size_t>(kFewest)) return {};
+  double least = INFINITY, most = -INFINITY;
+  for (std::size_t column = 0; column < width; ++column) {
+    double product = 0, squares = 0;
+    for (std::size_t i = column; i < want.size(); i += width) {
+      product += want[i] * c.got[i];
+      squares += want[i] * want[i];
+    }
+    if (!std::isfinite(product) || squares == 0) return {};
+    const double factor = product / squares;
+    for (std::size_t i = column; i < want.size(); i += width)
+      if (std::fabs(c.got[i] - factor * want[i]) > 4 * bounds[i] * (1 + std::fabs(factor))) return {};
+    least = std::fmin(least, factor);
+    most = std::fmax(most, factor);
+  }
+  // What nothing depends on has no factor, and a sign is another fault.
+  if (least <= 0 || most - least < 1e-3 * most) return {};
+  Finding finding;
+  finding.code = Code::missing_scale;
+  finding.argument = c.name;
+  finding.evidence =
+      fmt::format("is the reference times a factor that differs from column to column, from {:.4g} to {:.4g}",
+                  least, most);
+  finding.fix =
+      "multiply or divide each column by the same number as the original: a norm, a scale or a weight of it";
+  return finding;
+}
+
 }  // namespace isomer::lab

@@ -106,6 +106,8 @@ Finding shifted(const Wrong& w) { return shifted_answer(w.c, w.want, w.bounds); 
 Finding in_a_band(const Wrong& w) { return band_of_wrong(w.c, w.at); }
 Finding bounded(const Wrong& w) { return bound_of_wrong(w.c, w.want, w.at); }
 Finding by_few_factors(const Wrong& w) { return factors_of_wrong(w.c, w.want, w.at); }
+Finding remainder(const Wrong& w) { return remainder_of_reference(w.c, w.want); }
+Finding at_beginnings(const Wrong& w) { return wrong_at_beginnings(w.c, w.at); }
 Finding of_the_reference(const Wrong& w) { return function_of_reference(w.c, w.want, w.bounds); }
 Finding mixed(const Wrong& w) { return mixed_otherwise(w.c, w.want); }
 Finding elsewhere(const Wrong& w) { return slices_elsewhere(w.c, w.want, w.bounds); }
@@ -423,9 +425,11 @@ Finding pattern_of(const Compared& c) {
   for (std::size_t i = 0; i < w.want.size(); ++i)
     if (!is_close(w.want[i], c.got[i], w.bounds[i])) w.at.push_back(i);
   if (w.at.empty()) return {};
-  for (const auto& look : {axes_of, split_of, shifted, in_a_band, tail_of, kept, ratio_of, of_the_reference,
-                           stretches_of, carried_of, mixed, elsewhere, narrowed, stepped, not_finite, bounded,
-                           by_few_factors, rounded_on_the_way})
+  for (const auto& look :
+       {axes_of,        split_of,          shifted,   in_a_band,     tail_of,      kept,
+        ratio_of,       of_the_reference,  remainder, at_beginnings, stretches_of, carried_of,
+        mixed,          elsewhere,         narrowed,  stepped,       not_finite,   bounded,
+        by_few_factors, rounded_on_the_way})
     if (Finding finding = look(w); finding.code != Code::none) return finding;
   Finding finding =
       named(Code::unexplained, w, where_and_how_much(w), "compare the formula with the reference's");

@@ -47,6 +47,14 @@ Finding slices_elsewhere(const Compared& compared, const std::vector<double>& wa
 Finding function_of_reference(const Compared& compared, const std::vector<double>& want,
                               const std::vector<double>& bounds);
 
+/// Whole numbers that are the reference's modulo one number; columns times a factor of their own; and what is
+/// wrong at the first, or last, index of one dimension alone, in all but the first, or last, of one before
+/// it.
+Finding remainder_of_reference(const Compared& compared, const std::vector<double>& want);
+Finding factors_of_columns(const Compared& compared, const std::vector<double>& want,
+                           const std::vector<double>& bounds);
+Finding wrong_at_beginnings(const Compared& compared, const std::vector<std::size_t>& at);
+
 /// Wrong just where an input is below 0, or at just one index, which an argument has: one that is to be left
 /// out.
 Finding wrong_by_sign(const Replayed& replayed, std::size_t output, const std::vector<bool>& wrong);

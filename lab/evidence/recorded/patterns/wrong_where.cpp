@@ -105,4 +105,40 @@ Finding wrong_at_named_index(const Replayed& replayed, std::size_t output, const
   return {};
 }
 
+Finding wrong_at_beginnings(const Compared& c, const std::vector<std::size_t>& at) {
+  constexpr std::size_t kFewestWrong = 4;
+  if (at.size() < kFewestWrong) return {};
+  std::vector<std::int64_t> behind(static_cast<std::size_t>(c.want.rank), 1);
+  for (int d = c.want.rank - 2; d >= 0; --d)
+    behind[static_cast<std::size_t>(d)] = behind[static_cast<std::size_t>(d + 1)] * c.want.size(d + 1);
+  const auto index = [&](std::size_t i, int d) {
+    return static_cast<std::int64_t>(i) / behind[static_cast<std::size_t>(d)] % c.want.size(d);
+  };
+  for (int d = 1; d < c.want.rank; ++d)
+    for (int outer = 0; outer < d; ++outer)
+      for (const bool first : {true, false}) {
+        const std::int64_t size = c.want.size(d), sequences = c.want.size(outer);
+        if (size < 3 || sequences < 2) continue;
+        bool only = true;
+        for (const std::size_t i : at)
+          only = only && index(i, d) == (first ? 0 : size - 1) &&
+                 (first ? index(i, outer) > 0 : index(i, outer) + 1 < sequences);
+        const auto all = static_cast<double>(c.want.numel() / size / sequences * (sequences - 1));
+        if (!only || static_cast<double>(at.size()) < 0.9 * all) continue;
+        Finding finding;
+        finding.code = Code::off_by_one;
+        finding.argument = c.name;
+        finding.evidence = fmt::format(
+            "is wrong at the {} index of dimension {} alone, in all but the {} of dimension {}: it is made "
+            "of what "
+            "stands {} it in memory, which belongs to another",
+            first ? "first" : "last", d, first ? "first" : "last", outer, first ? "before" : "behind");
+        finding.fix =
+            fmt::format("treat the {} index of dimension {} as the original does in each of dimension {}",
+                        first ? "first" : "last", d, outer);
+        return finding;
+      }
+  return {};
+}
+
 }  // namespace isomer::lab

@@ -93,6 +93,7 @@ class Influence {
       : approach_(approach), replayed_(replayed), outcome_(outcome), findings_(findings) {}
 
   void look(const Facts* facts) {
+    if (chooses() && one_is_right()) return;
     const bool softmax = facts != nullptr && facts->subtracts_maximum;
     const LabelFunction* label = facts == nullptr ? nullptr : facts->function(replayed_.call->function);
     const auto uses_index = [&](const std::string& name, int dim) {
@@ -269,6 +270,13 @@ class Influence {
     return std::any_of(replayed_.outputs.begin(), replayed_.outputs.end(), [](const Replayed::Output& each) {
       return each.want.dtype == DType::i32 || each.want.dtype == DType::i64;
     });
+  }
+
+  /// One result is right where another is not: no end of an input is lost for both.
+  bool one_is_right() const {
+    for (std::size_t t = 0; t < replayed_.outputs.size(); ++t)
+      if (outcome_.wrong[t] == 0 && replayed_.outputs[t].want.numel() > 1) return true;
+    return false;
   }
 
   bool matters(std::size_t role, int dim, std::int64_t begin, std::int64_t end) {

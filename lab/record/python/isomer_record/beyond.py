@@ -58,9 +58,11 @@ class Beyond:
         self.functions = set()
         self.asked = []
         self.takes = set()  # regimes that are asked of some labels alone
+        self.of_places = set()  # of these, what is asked only of who answers with places
 
     def of_label(self, tree):
         """What the label's text says that it can be asked."""
+        self.of_places = signs.of_places(tree)
         self.takes = set(signs.wanted(tree)) | (set() if ties.is_open(tree) else set(ties.REGIMES))
 
     def copies(self, function, args, kwargs):
@@ -95,7 +97,8 @@ class Beyond:
                     result = function(*args, **kwargs)
                 if self.launches.unanswered or not is_finite([args, kwargs, result]):
                     continue
-                if regime in ties.REGIMES and not ties.gives_places(before, (args, kwargs), result):
+                of_places = regime in ties.REGIMES or regime in self.of_places
+                if of_places and not ties.gives_places(before, (args, kwargs), result):
                     continue
                 index = len(self.asked)
                 call = {"function": name, "asked": regime, "group": group, "before": [], "raised": ""}

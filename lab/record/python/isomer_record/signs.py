@@ -8,15 +8,27 @@ COMPARES = {"max", "maximum", "amax", "argmax", "cummax", "min", "minimum", "ami
 FAR = 200.0
 
 
+def compares(tree):
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in COMPARES for node in ast.walk(tree)
+    )
+
+
 def wanted(tree):
     """Which of the regimes tell something of that label."""
     from .facts import subtracts_maximum
 
-    called = {node.func.attr for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)}
-    if called & COMPARES:
+    if compares(tree):
         yield from ("negative", "positive")
-    if subtracts_maximum(tree):
+    if compares(tree) or subtracts_maximum(tree):
         yield "far below zero"
+
+
+def of_places(tree):
+    """Which of them tell something only where places are answered: sums of such numbers cancel."""
+    from .facts import subtracts_maximum
+
+    return set() if subtracts_maximum(tree) else {"far below zero"}
 
 
 def changed(args, kwargs, change):
