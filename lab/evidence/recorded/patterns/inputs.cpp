@@ -134,7 +134,7 @@ Finding rows_of_a_value(const Approach& approach, const Replayed& replayed, cons
     const Value& value = replayed.values[r];
     if (!value.is_tensor() || is_float(value.tensor.dtype) || value.tensor.numel() < 2) continue;
     const Elements numbers = oracle::elements(value.tensor);
-    if (wrong.size() % numbers.size() != 0) continue;
+    if (wrong.size() % numbers.size() != 0 || begins_at_zero(replayed.roles[r].name, numbers)) continue;
     const std::size_t width = wrong.size() / numbers.size();
     std::optional<double> chosen;
     bool holds = true;

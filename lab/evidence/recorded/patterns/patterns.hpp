@@ -68,6 +68,8 @@ Finding bounded_rows(const Replayed& replayed, std::size_t output, const std::ve
 bool changes_evenly(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                     std::size_t output);
 
+/// Whether whole numbers say where rows begin, the first at 0: by their name. Such are no counts.
+bool begins_at_zero(const std::string& name, const std::vector<double>& numbers);
 /// Where an output is wrong in just the rows of which some count, a length, is 0, or no multiple of a tile:
 /// the finding that this is; empty code where there is no such count. `wrong`: per element, row-major.
 Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::vector<std::uint8_t>& wrong);

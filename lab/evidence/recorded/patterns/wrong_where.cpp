@@ -92,7 +92,7 @@ Finding wrong_at_named_index(const Replayed& replayed, std::size_t output, const
     Finding finding;
     numbers([&](const std::string& name, std::int64_t value) {
       // Sizes name no row, and an end of rows is one besides.
-      static const Pattern names_one("\\w*(idx|index|ignore|pad|skip|mask|eos|bos|blank|null|_id)\\w*");
+      static const Pattern names_one("\\w*(ignore|pad|skip|mask|eos|bos|blank|null)\\w*");
       if (value != only || finding.code != Code::none || !names_one.is(lower_case(name))) return;
       finding.code = Code::ignores_argument;
       finding.argument = name;
