@@ -180,6 +180,10 @@ void numbers_of_answer(const Answered& answered, int vague, Diagnosis& diagnosis
       continue;
     // Where threads meet in no order, so do the places that are wrong.
     if (finding.code == Code::tail_mask && (found(Code::race) || found(Code::missing_barrier))) continue;
+    // What is read behind the end of an input is what the last elements are made of.
+    if ((finding.code == Code::tail_mask || finding.code == Code::off_by_one) &&
+        found(Code::out_of_bounds_read))
+      continue;
     if (finding.code == Code::tail_mask)
       std::erase_if(diagnosis.findings, [&](const Finding& each) {
         return each.code == Code::unwritten_output && each.argument == output.name;

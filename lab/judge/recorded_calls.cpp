@@ -180,6 +180,7 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
   std::set<std::string> factored;  // outputs whose rows are the reference's times a factor that is told
   bool rescaled = false;           // sums that are not rescaled are told
   bool reduced = false;            // a wrong reduction is told
+  bool counted = false;            // another count that something is divided by is told
   bool answered = false, overrun = false;
   std::size_t probed = calls.size(), reversed = calls.size();
   for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -248,12 +249,18 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
   for (std::size_t t = 0; t < calls.front().outputs.size(); ++t) {
     if (std::any_of(outcomes.begin(), outcomes.end(), cut_short)) break;
     Finding finding;
-    if (!rescaled) finding = factor_of_rows(approach, calls, outcomes, t);
+    // Where one result is divided by another count, so may be the next.
+    if (!rescaled && counted) finding = factor_of_counts(calls, outcomes, t);
+    if (!rescaled && finding.code == Code::none) finding = factor_of_rows(approach, calls, outcomes, t);
     if (!rescaled && finding.code == Code::none) {
       finding = reduction_of_rows(approach, calls, outcomes, t);
       reduced = reduced || finding.code != Code::none;
     }
-    if (!rescaled && finding.code == Code::none) finding = factor_of_counts(calls, outcomes, t);
+    if (!rescaled && finding.code == Code::none) {
+      finding = factor_of_counts(calls, outcomes, t);
+      counted = counted || finding.code != Code::none;
+    }
+    if (!rescaled && finding.code == Code::none) finding = factor_of_masks(calls, outcomes, t);
     if (!rescaled && finding.code == Code::none) finding = term_of_rows(approach, calls, outcomes, t);
     for (std::size_t i = 0; i < calls.size() && !rescaled && finding.code == Code::none; ++i)
       if (outcomes[i].answer.ok() && t < calls[i].outputs.size())

@@ -38,6 +38,11 @@ constexpr Mechanical kMechanical[] = {
     {Code::missing_barrier, "", "tile[i] = x;\ny = tile[0];\n",
      "tile[i] = x;\n__syncthreads();\ny = tile[0];", 2},
     {Code::symbol_name, "", "void f(int n) {}\n", "void wanted(int n) {}"},
+    {Code::tie_rule, "", "if (x[i] >= best) at = i;\n", "if (x[i] > best) at = i;"},
+    {Code::tie_rule, "", "if (o > best || (o == best && i > at)) at = i;\n", "(o == best && i < at))"},
+    {Code::other_reduction, "", "float best = 0.0f;\n", "float best = -INFINITY;"},
+    {Code::missing_scale, "", "v = squares / (n - 1);\n", "v = squares / (n);"},
+    {Code::approximation, "", "out[i] = sqrtf(sum);\n", "out[i] = sum;"},
     {Code::intermediate_precision, "", "y = __half2float(__float2half(a * b));\n", "y = (a * b);"},
 };
 

@@ -176,8 +176,15 @@ std::optional<Passing> size_alike(const std::vector<Parameter>& parameters, std:
   return std::nullopt;
 }
 
+/// Whether it is called with tensors, which know their dimensions.
+bool has_tensors(const Entry& entry) {
+  return entry.form == Entry::Form::extension ||
+         std::any_of(entry.parameters.begin(), entry.parameters.end(), is_tensor);
+}
+
 /// What a number that no caller passes is given, so that the call can go on: the original's default, the last
-/// dimension where it is asked for one, a size that is tried out, a factor of one, false.
+/// dimension where it is asked for one (of raw memory `dim` is a size), a size that is tried out, a factor of
+/// one, false.
 Passing stand_in(const Parameter& parameter, const Replayed& replayed, std::size_t at, Bound& bound) {
   Passing passing;
   passing.what = What::constant;
@@ -186,7 +193,8 @@ Passing stand_in(const Parameter& parameter, const Replayed& replayed, std::size
     passing.constant = value->kind == Value::Kind::real ? value->real : static_cast<double>(value->integer);
   } else if (parameter.kind == Kind::real) {
     passing.constant = name.find("eps") != std::string::npos ? 1e-5 : 1;
-  } else if (parameter.kind == Kind::integer && (name == "dim" || name == "axis")) {
+  } else if (parameter.kind == Kind::integer &&
+             (name == "axis" || (name == "dim" && has_tensors(*bound.form.entry)))) {
     passing.constant = -1;
   } else if (parameter.kind == Kind::integer) {
     passing.what = What::elements;
@@ -446,8 +454,7 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
 Bound bind_call(const Entry& entry, const Replayed& replayed, const NamedSizes& sizes) {
   Bound bound;
   bound.form.entry = &entry;
-  const bool tensors = std::any_of(entry.parameters.begin(), entry.parameters.end(), is_tensor);
-  if (entry.form == Entry::Form::extension || tensors)
+  if (has_tensors(entry))
     by_place(entry, replayed, bound);
   else
     by_kind(entry, replayed, sizes, bound);

@@ -107,20 +107,24 @@ Tried tried_with(const Approach& approach, const Form& form, const std::vector<c
     tried.keeps = tried.keeps && outcome.answer.ok();
     tried.right = tried.right && outcome.right();
     if (lost(outcome)) break;
-    std::size_t written = 0;
+    std::size_t written = 0, changing = 0;
     double near = 0;
     for (std::size_t t = 0; t < outcome.got.size(); ++t) {
       const Tensor& before = calls[i]->outputs[t].before;
       const std::vector<double> old = before.defined() ? oracle::elements(before) : std::vector<double>();
-      for (std::size_t e = 0; e < outcome.got[t].size(); ++e)
+      const std::vector<double> want = oracle::elements(calls[i]->outputs[t].want);
+      // What the original leaves as it was, as most of a cache, need not be filled.
+      for (std::size_t e = 0; e < outcome.got[t].size(); ++e) {
+        if (e < old.size() && e < want.size() && want[e] == old[e]) continue;
+        ++changing;
         written += e < old.size() ? outcome.got[t][e] != old[e]
                                   : !std::isnan(outcome.got[t][e]) && outcome.got[t][e] != -1;
+      }
       near += nearness(calls[i]->outputs[t].want, outcome.got[t]);
     }
     sum += outcome.share();
-    if (outcome.elements > 0)
-      sum += 0.5 * static_cast<double>(written) / static_cast<double>(outcome.elements);
-    tried.fills = tried.fills && 10 * written >= 9 * outcome.elements;
+    if (changing > 0) sum += 0.5 * static_cast<double>(written) / static_cast<double>(changing);
+    tried.fills = tried.fills && 10 * written >= 9 * changing;
     if (!outcome.got.empty()) sum += 0.5 * near / static_cast<double>(outcome.got.size());
     for (const Seen& seen : outcome.answer.seen)
       if (seen.kind.starts_with("out-of-bounds")) {

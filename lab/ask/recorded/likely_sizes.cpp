@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace isomer::lab {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using What = Passing::What;
 using Numbers = std::vector<std::int64_t>;  ///< one for each call
 
-constexpr std::size_t kMostNumbers = 6, kMostWays = 720;
+constexpr std::size_t kMostNumbers = 6, kMostWays = 8000;
 
 /// A size that the calls have: dimensions that are the same in each call are one.
 struct Extent {
@@ -20,6 +21,7 @@ struct Extent {
   Passing passing;
   bool first = false, last = false;  ///< it is a tensor's first dimension of several, its last
   bool in_output = false;
+  bool leads = true;  ///< it is nowhere but a first dimension, by which nothing is addressed
 };
 
 struct Extents {
@@ -63,6 +65,7 @@ Extents extents_of(const std::vector<Replayed>& calls) {
       at->first = at->first || (dim == 0 && rank > 1);
       at->last = at->last || dim == rank - 1;
       at->in_output = at->in_output || output;
+      at->leads = at->leads && dim == 0;
       extents.of_role.back().push_back(static_cast<int>(at - extents.list.begin()));
     }
   }
@@ -103,10 +106,12 @@ bool speaks_against(const std::string& name, const Option& option, const Extents
   static const Pattern rows(
       "n?_?rows?|num_rows|height|m|b|bs|batch(_?size)?|bsz|n_?tokens|num_tokens|tokens");
   static const Pattern columns("n?_?cols?|columns|num_cols|width|d|dim|hidden(_?(size|dim))?|embed_dim|c");
-  static const Pattern all("numel|n_elements|num_elements|total(_\\w+)?|size|count|length");
+  static const Pattern all(
+      "numel|n_elements|num_elements|total(_(n|size|len|length|count|elements|elems|numel|threads|work))?");
+  static const Pattern may_be_all("size|count|length");
   const std::string lower = lower_case(name);
   if (option.passing.what != What::size)
-    return rows.is(lower) ? option.passing.what != What::rows : !all.is(lower);
+    return rows.is(lower) ? option.passing.what != What::rows : !all.is(lower) && !may_be_all.is(lower);
   if (all.is(lower)) return extents.list.size() > 1;
   const Extent& extent = extents.list[static_cast<std::size_t>(option.says.front())];
   const bool product = std::any_of(extents.list.begin(), extents.list.end(),
@@ -162,6 +167,7 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
   const std::vector<bool> said = said_by_callers(form, calls, extents, unsure);
   std::vector<LikelySizes> ways;
   std::vector<std::size_t> chosen;
+  bool all = true;  // every extent has to be said; otherwise those that lead a tensor may be left out
   const auto keep = [&] {
     std::vector<bool> covered = said;
     for (const std::size_t each : chosen)
@@ -170,7 +176,8 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
     for (std::size_t e = 0; e < covered.size(); ++e)
       for (std::size_t o = 0; o < covered.size(); ++o)
         if (chosen_ones[o] && follows(extents.list[e].numbers, extents.list[o].numbers)) covered[e] = true;
-    if (std::find(covered.begin(), covered.end(), false) != covered.end()) return;
+    for (std::size_t e = 0; e < covered.size(); ++e)
+      if (!covered[e] && (all || !extents.list[e].leads)) return;
     LikelySizes way;
     way.form = form;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
@@ -193,10 +200,22 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
       chosen.pop_back();
     }
   };
-  choose();
-  std::stable_sort(ways.begin(), ways.end(), [](const LikelySizes& a, const LikelySizes& b) {
+  const auto by_likelihood = [](const LikelySizes& a, const LikelySizes& b) {
     return std::pair(a.against, a.inverted) < std::pair(b.against, b.inverted);
-  });
+  };
+  choose();
+  std::stable_sort(ways.begin(), ways.end(), by_likelihood);
+  if (ways.empty() || ways.front().against > 0) {
+    // Rows that indices and lengths name, and as many of these as there are, need no number.
+    constexpr std::size_t kMostLoose = 30;
+    std::vector<LikelySizes> strict = std::exchange(ways, {});
+    all = false;
+    choose();
+    std::stable_sort(ways.begin(), ways.end(), by_likelihood);
+    if (ways.size() > kMostLoose) ways.resize(kMostLoose);
+    ways.insert(ways.end(), strict.begin(), strict.end());
+    std::stable_sort(ways.begin(), ways.end(), by_likelihood);
+  }
   return ways;
 }
 

@@ -73,7 +73,8 @@ bool given_alike(const Replayed& a, const Replayed& b) {
 }
 
 /// Elements of an argument that one call leaves as they were, and another one, given the same, writes: the
-/// test's own launch does not reach them. `other` writes nearly all, and what `call` writes is the same there.
+/// test's own launch does not reach them. `other` writes nearly all, and what `call` writes is the same
+/// there.
 void leave_unreached_open(const Replayed& call, Replayed::Output& output, const Replayed::Output& other,
                           std::vector<Value>& kept) {
   constexpr double kNearlyAll = 0.95;
@@ -86,7 +87,8 @@ void leave_unreached_open(const Replayed& call, Replayed::Output& output, const 
   std::vector<std::uint8_t> open(want.size());
   std::size_t written = 0, left = 0;
   for (std::size_t i = 0; i < want.size(); ++i) {
-    const bool writes = !same_value(want[i], before[i]), other_writes = !same_value(of_other[i], before_other[i]);
+    const bool writes = !same_value(want[i], before[i]),
+               other_writes = !same_value(of_other[i], before_other[i]);
     if (writes && !same_value(want[i], of_other[i])) return;
     written += other_writes;
     open[i] = !writes && !same_value(want[i], of_other[i]);
@@ -123,12 +125,15 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
     if (!call.raised.empty()) return;
     Replayed replayed;
     replayed.call = &call;
-    replayed.line = call.asked == "size"  ? fmt::format("{} with a size of {} instead of {}", call.function,
-                                                        call.size, call.size_before)
-                    : !call.asked.empty() ? fmt::format("{} with {} values ({} at most)", call.function,
-                                                        call.asked, call.asked == "large" ? "400" : "0.001")
-                                          : fmt::format("{} call {}{}", call.function, index,
-                                                        call.group.empty() ? "" : " of " + call.group);
+    replayed.line =
+        call.asked == "size"
+            ? fmt::format("{} with a size of {} instead of {}", call.function, call.size, call.size_before)
+        : call.asked == "large" || call.asked == "small"
+            ? fmt::format("{} with {} values ({} at most)", call.function, call.asked,
+                          call.asked == "large" ? "400" : "0.001")
+        : !call.asked.empty() ? fmt::format("{} with values that are {}", call.function, call.asked)
+                              : fmt::format("{} call {}{}", call.function, index,
+                                            call.group.empty() ? "" : " of " + call.group);
     const LabelFunction* label = facts == nullptr ? nullptr : facts->function(call.function);
     for (std::size_t i = 0; i < call.before.size(); ++i) {
       const Value& value = call.before[i];

@@ -70,6 +70,13 @@ constexpr Rule kRules[] = {
      R"(__bfloat162float\(\s*__float2bfloat16(?:_rn)?\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*\))", "($1)"},
     {Code::intermediate_precision, "",
      R"(\b(?:const\s+)?(?:__)?(?:half|nv_bfloat16|hip_bfloat16)\s+(\w+)\s*=\s*)", "const float $1 = "},
+    {Code::tie_rule, "", R"((==[^&|=]*&&\s*[\w.]+)\s*>\s*)", "$1 < "},
+    {Code::tie_rule, "", R"((==[^&|=]*&&\s*[\w.]+)\s*<\s*)", "$1 > "},
+    {Code::other_reduction, "",
+     R"(\b((?:const\s+)?(?:float|double)\s+(?:\w+\s*=\s*[^,;]+,\s*)*\w+\s*=\s*)-?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?f?|FLT_MIN|std::numeric_limits<\w+>::min\(\))\s*;)",
+     "$1-INFINITY;"},
+    {Code::missing_scale, "", R"(/\s*\(\s*([\w*]+)\s*-\s*1(?:\.0*)?f?\s*\))", "/ ($1)"},
+    {Code::approximation, "", R"(\bsqrtf?\s*\((\w+)\))", "$1"},
     {Code::head_mapping, "", R"(\b(\w+)\s*%\s*(\w+))", "$1 / ({} / $2)"},
 };
 
@@ -113,12 +120,13 @@ class Editing {
       compare(8);
       bound();
     }
+    if (code == Code::tie_rule) by_rules();  // whichever place is the less, before all comparisons one by one
     if (code == Code::off_by_one || code == Code::tie_rule || code == Code::mask_alignment)
       compare(lines_.size());
     if (code == Code::inverted_condition) negate();
     if (code == Code::empty_input || (code == Code::launch_failed && finding_.no_blocks)) guard_launches();
     if (code == Code::wrong_stream) give_stream();
-    by_rules();
+    if (code != Code::tie_rule) by_rules();
     return std::move(edits_);
   }
 

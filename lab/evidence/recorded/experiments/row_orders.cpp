@@ -13,6 +13,7 @@ using Order = std::vector<std::size_t>;  ///< per element of the result, which e
 struct RowOrder {
   const char* said;
   std::size_t (*from)(std::size_t at, std::size_t width);
+  bool any_width = false;
 };
 
 constexpr RowOrder kRowOrders[] = {
@@ -22,7 +23,7 @@ constexpr RowOrder kRowOrders[] = {
      [](std::size_t at, std::size_t width) { return at % (width / 2) * 2 + at / (width / 2); }},
     {"the two halves exchanged", [](std::size_t at, std::size_t width) { return (at + width / 2) % width; }},
     {"the two of each pair of neighbours exchanged", [](std::size_t at, std::size_t) { return at ^ 1; }},
-    {"rows backwards", [](std::size_t at, std::size_t width) { return width - 1 - at; }},
+    {"rows backwards", [](std::size_t at, std::size_t width) { return width - 1 - at; }, true},
 };
 
 Order row_order(const RowOrder& row, std::size_t count, const Tensor& tensor) {
@@ -32,15 +33,20 @@ Order row_order(const RowOrder& row, std::size_t count, const Tensor& tensor) {
   return order;
 }
 
-bool has_row_order(const Tensor& tensor) {
-  return tensor.rank > 0 && tensor.size(-1) >= 2 && tensor.size(-1) % 2 == 0;
+/// Halves and pairs are of rows of even length; vectors and short rows of any have an order backwards.
+bool has_row_order(const Tensor& tensor) { return tensor.rank > 0 && tensor.size(-1) >= 2; }
+bool has_row_order(const Tensor& tensor, const RowOrder& row) {
+  constexpr std::int64_t kShort = 4;
+  if (!has_row_order(tensor)) return false;
+  const bool listed = tensor.rank == 1 || tensor.size(-1) <= kShort;
+  return (tensor.size(-1) % 2 == 0 || (row.any_width && listed));
 }
 
 /// The argument with each row in that order.
 std::function<void(std::vector<Value>&)> laid(int role, const RowOrder& row) {
   return [role, &row](std::vector<Value>& values) {
     Value& value = values[static_cast<std::size_t>(role)];
-    if (!value.is_tensor() || value.tensor.empty() || !has_row_order(value.tensor)) return;
+    if (!value.is_tensor() || value.tensor.empty() || !has_row_order(value.tensor, row)) return;
     const Value before = compact_copy(value);
     Value after = compact_copy(value);
     const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));
@@ -55,7 +61,7 @@ std::function<void(std::vector<Value>&)> laid(int role, const RowOrder& row) {
 std::function<std::vector<double>(const Replayed::Output&, std::vector<double>)> rows_back(
     const RowOrder& row) {
   return [&row](const Replayed::Output& output, std::vector<double> got) {
-    if (!has_row_order(output.want)) return got;
+    if (!has_row_order(output.want, row)) return got;
     const Order order = row_order(row, got.size(), output.want);
     std::vector<double> back(got.size());
     for (std::size_t i = 0; i < got.size(); ++i) back[order[i]] = got[i];
@@ -81,6 +87,7 @@ class RowOrders {
     for (const RowOrder& row : kRowOrders) {
       add({{nullptr, rows_back(row), {}}}, "",
           fmt::format("along the last axis the answer has {}: reordered accordingly, it is right", row.said));
+      one_result(row);
       for (const int role : given_)
         for (const bool both : {false, true}) {
           if (!both && is_output(role)) continue;  // what is written in place is read and written alike
@@ -125,6 +132,21 @@ class RowOrders {
   }
 
  private:
+  /// Of several results one alone.
+  void one_result(const RowOrder& row) {
+    if (replayed_.outputs.size() < 2) return;
+    for (const Replayed::Output& output : replayed_.outputs) {
+      if (!is_float(output.want.dtype) || !has_row_order(output.want, row)) continue;
+      const auto back = [all = rows_back(row), alone = output.name](const Replayed::Output& of,
+                                                                    std::vector<double> got) {
+        return of.name == alone ? all(of, std::move(got)) : got;
+      };
+      add({{nullptr, back, {}}}, output.name,
+          fmt::format("along the last axis {} has {}: reordered accordingly, it is right", output.name,
+                      row.said));
+    }
+  }
+
   bool is_output(int role) const { return replayed_.roles[static_cast<std::size_t>(role)].output; }
   const std::string& name(int role) const { return replayed_.roles[static_cast<std::size_t>(role)].name; }
 

@@ -97,6 +97,14 @@ std::vector<Transform> transforms_of(const Value& value, bool multiple) {
                     },
                     1, "if {} has no negative elements",
                     "take the magnitudes of {} where the original does"});
+  if (std::all_of(elements.begin(), elements.end(), [](double each) { return each >= 0 && each <= 1; }) &&
+      std::any_of(elements.begin(), elements.end(), [](double each) { return each > 0 && each < 1; }))
+    list.push_back({Code::inverted_condition,
+                    [](Elements& all, std::size_t) {
+                      for (double& each : all) each = 1 - each;
+                    },
+                    1, "if one less {} is given: what it weighs and what the rest weighs are exchanged",
+                    "weigh the two as the original does: the one by {}, the other by the rest of 1"});
   if (multiple) return list;
   constexpr double kDegrees = 180 / std::numbers::pi;
   struct Factor {

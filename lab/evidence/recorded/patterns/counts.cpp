@@ -54,6 +54,8 @@ class Counts {
                  static_cast<double>(std::count(all.begin(), all.end(), 0.0));
         });
       if (!is_float(value.tensor.dtype) && !value.boolean) without(r, name);
+      if (is_float(value.tensor.dtype) && value.tensor.rank == 1 && !calls.front().roles[r].output)
+        sums_of(r, name);
     }
     add("one", [](const Replayed&) { return 1.0; });
   }
@@ -85,9 +87,52 @@ class Counts {
       if (value.kind == Value::Kind::integer) by(value.name, value.integer);
   }
 
+  /// What weights come to, all of them or those that labels name, without or with one for each other label.
+  void sums_of(std::size_t r, const std::string& name) {
+    add(fmt::format("the sum of {}", name), [r](const Replayed& call) {
+      double sum = 0;
+      for (const double each : oracle::elements(call.values[r].tensor)) sum += each;
+      return sum;
+    });
+    for (std::size_t s = 0; s < calls_.front().call->before.size(); ++s) {
+      const Value& labels = calls_.front().values[s];
+      if (!labels.is_tensor() || labels.boolean || is_float(labels.tensor.dtype)) continue;
+      for (const bool others : {false, true})
+        add(fmt::format("the sum of {} at {}{}", name, calls_.front().roles[s].name,
+                        others ? " and one for each that names none" : ""),
+            [&](const Replayed& call) {
+              const std::vector<double> weights = oracle::elements(call.values[r].tensor);
+              double sum = 0;
+              for (const double each : oracle::elements(call.values[s].tensor)) {
+                const bool inside = each >= 0 && each < static_cast<double>(weights.size());
+                sum += inside ? weights[static_cast<std::size_t>(each)] : others ? 1 : 0;
+              }
+              return sum;
+            });
+    }
+  }
+
   const std::vector<Replayed>& calls_;
   std::vector<Count> list_;
 };
+
+/// A number for each call, which is the same times the reference's in all of them.
+Finding same_factor(const std::vector<Replayed>& calls, const std::vector<double>& factors,
+                    std::size_t output) {
+  if (calls.size() < 2 || std::any_of(calls.begin(), calls.end(), [&](const Replayed& each) {
+        return each.outputs[output].want.numel() != 1;
+      }))
+    return {};
+  for (const double each : factors)
+    if (std::fabs(each - factors.front()) > 1e-4 * factors.front()) return {};
+  Finding finding;
+  finding.code = Code::missing_scale;
+  finding.argument = calls.front().outputs[output].name;
+  finding.evidence = fmt::format("{} is {:.6g} times the reference in all {} calls", finding.argument,
+                                 factors.front(), calls.size());
+  finding.fix = fmt::format("multiply by {:.6g}", 1 / factors.front());
+  return finding;
+}
 
 }  // namespace
 
@@ -125,7 +170,7 @@ Finding factor_of_counts(const std::vector<Replayed>& calls, const std::vector<C
       finding.fix = fmt::format("divide by {}", right.said);
       return finding;
     }
-  return {};
+  return same_factor(calls, factors, output);
 }
 
 }  // namespace isomer::lab

@@ -134,7 +134,7 @@ Finding rows_of_a_value(const Approach& approach, const Replayed& replayed, cons
     const Value& value = replayed.values[r];
     if (!value.is_tensor() || is_float(value.tensor.dtype) || value.tensor.numel() < 2) continue;
     const Elements numbers = oracle::elements(value.tensor);
-    if (wrong.size() % numbers.size() != 0) continue;
+    if (wrong.size() % numbers.size() != 0 || begins_at_zero(replayed.roles[r].name, numbers)) continue;
     const std::size_t width = wrong.size() / numbers.size();
     std::optional<double> chosen;
     bool holds = true;
@@ -216,9 +216,19 @@ Finding pattern_of_inputs(const Approach& approach, const Replayed& replayed, co
   std::vector<bool> wrong(want.size());
   for (std::size_t i = 0; i < want.size(); ++i) wrong[i] = !is_close(want[i], got[i], bounds[i]);
   Finding finding = rows_of_a_value(approach, replayed, outcome, wrong);
+  if (finding.code == Code::none) finding = bounded_rows(replayed, output, got);
   if (finding.code == Code::none) finding = missing_term(replayed, output, got);
   if (finding.code == Code::none) finding = product_of_inputs(replayed, output, got, bounds);
+  if (finding.code == Code::none) finding = wrong_at_named_index(replayed, output, wrong);
   if (finding.code == Code::none) finding = other_function(replayed, of, want, got);
+  if (finding.code == Code::none || finding.code == Code::unexplained)
+    if (Finding columns = factors_of_columns(
+            {of.name, of.want, got, of.before, rtol_for(approach, of), approach.atol}, want, bounds);
+        columns.code != Code::none)
+      finding = std::move(columns);
+  if (finding.code == Code::none || finding.code == Code::unexplained)
+    if (Finding sign = wrong_by_sign(replayed, output, wrong); sign.code != Code::none)
+      finding = std::move(sign);
   return finding;
 }
 

@@ -106,9 +106,24 @@ Finding shifted(const Wrong& w) { return shifted_answer(w.c, w.want, w.bounds); 
 Finding in_a_band(const Wrong& w) { return band_of_wrong(w.c, w.at); }
 Finding bounded(const Wrong& w) { return bound_of_wrong(w.c, w.want, w.at); }
 Finding by_few_factors(const Wrong& w) { return factors_of_wrong(w.c, w.want, w.at); }
+Finding remainder(const Wrong& w) { return remainder_of_reference(w.c, w.want); }
+Finding at_beginnings(const Wrong& w) { return wrong_at_beginnings(w.c, w.at); }
+Finding of_the_reference(const Wrong& w) { return function_of_reference(w.c, w.want, w.bounds); }
+Finding mixed(const Wrong& w) { return mixed_otherwise(w.c, w.want); }
+Finding elsewhere(const Wrong& w) { return slices_elsewhere(w.c, w.want, w.bounds); }
+
+/// What the reference changes of an argument that it writes into; of a result every element.
+std::vector<bool> changed_of(const Wrong& w) {
+  std::vector<bool> changed(w.want.size(), true);
+  if (!w.c.before.defined()) return changed;
+  const std::vector<double> before = oracle::elements(w.c.before);
+  for (std::size_t i = 0; i < changed.size() && i < before.size(); ++i) changed[i] = before[i] != w.want[i];
+  return changed;
+}
 
 /// Right up to some index of one dimension, wrong from there on.
 Finding tail_of(const Wrong& w) {
+  const std::vector<bool> changed = changed_of(w);
   for (int d = 0; d < w.c.want.rank; ++d) {
     const std::int64_t size = w.c.want.size(d);
     if (size < 3) continue;  // one of two is no end
@@ -120,6 +135,11 @@ Finding tail_of(const Wrong& w) {
         static_cast<double>(w.want.size()) / static_cast<double>(size) * static_cast<double>(size - cut);
     // Half of it or more is no tail: of two the second is no more one than it is the other.
     if (cut == 0 || 2 * (size - cut) >= size || static_cast<double>(w.at.size()) < 0.9 * behind) continue;
+    // Slots that nothing is put into are right whatever is wrong.
+    bool any_right = false;
+    for (std::size_t i = 0; i < changed.size() && !any_right; ++i)
+      any_right = changed[i] && index_of(w.c.want, i)[static_cast<std::size_t>(d)] < cut;
+    if (!any_right) continue;
     // Blocks and vectors leave one element alone only where the number of all is odd.
     if (cut == size - 1 && size % 2 == 0)
       return named(
@@ -238,7 +258,13 @@ Finding ratio_of(const Wrong& w) {
   if (w.c.want.rank < 2 || w.c.want.size(-1) < 2) return {};
   const auto width = static_cast<std::size_t>(w.c.want.size(-1));
   std::vector<double> ratios;
+  const auto is_zero = [](double each) { return each == 0; };
   for (std::size_t row = 0; row + width <= w.want.size(); row += width) {
+    // Rows without anything, as slots of a cache that nothing is put into, have no factor.
+    const auto from = static_cast<std::ptrdiff_t>(row), to = static_cast<std::ptrdiff_t>(row + width);
+    if (std::all_of(w.want.begin() + from, w.want.begin() + to, is_zero) &&
+        std::all_of(w.got().begin() + from, w.got().begin() + to, is_zero))
+      continue;
     if (!constant_ratio(w, row, width, ratio)) return {};
     ratios.push_back(ratio);
   }
@@ -400,8 +426,10 @@ Finding pattern_of(const Compared& c) {
     if (!is_close(w.want[i], c.got[i], w.bounds[i])) w.at.push_back(i);
   if (w.at.empty()) return {};
   for (const auto& look :
-       {axes_of, split_of, shifted, in_a_band, tail_of, kept, ratio_of, stretches_of, carried_of, narrowed,
-        stepped, not_finite, bounded, by_few_factors, rounded_on_the_way})
+       {axes_of,        split_of,          shifted,   in_a_band,     tail_of,      kept,
+        ratio_of,       of_the_reference,  remainder, at_beginnings, stretches_of, carried_of,
+        mixed,          elsewhere,         narrowed,  stepped,       not_finite,   bounded,
+        by_few_factors, rounded_on_the_way})
     if (Finding finding = look(w); finding.code != Code::none) return finding;
   Finding finding =
       named(Code::unexplained, w, where_and_how_much(w), "compare the formula with the reference's");

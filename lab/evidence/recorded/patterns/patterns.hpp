@@ -37,11 +37,39 @@ Finding bound_of_wrong(const Compared& compared, const std::vector<double>& want
 Finding factors_of_wrong(const Compared& compared, const std::vector<double>& want,
                          const std::vector<std::size_t>& at);
 
+/// An argument that is mixed with something new, as a running mean, where the new has another weight or
+/// another factor; and slices along one dimension that hold what other slices of the reference hold.
+Finding mixed_otherwise(const Compared& compared, const std::vector<double>& want);
+Finding slices_elsewhere(const Compared& compared, const std::vector<double>& want,
+                         const std::vector<double>& bounds);
+
+/// An answer that is a known function of the reference: its root, its square, its magnitude.
+Finding function_of_reference(const Compared& compared, const std::vector<double>& want,
+                              const std::vector<double>& bounds);
+
+/// Whole numbers that are the reference's modulo one number; columns times a factor of their own; and what is
+/// wrong at the first, or last, index of one dimension alone, in all but the first, or last, of one before
+/// it.
+Finding remainder_of_reference(const Compared& compared, const std::vector<double>& want);
+Finding factors_of_columns(const Compared& compared, const std::vector<double>& want,
+                           const std::vector<double>& bounds);
+Finding wrong_at_beginnings(const Compared& compared, const std::vector<std::size_t>& at);
+
+/// Wrong just where an input is below 0, or at just one index, which an argument has: one that is to be left
+/// out.
+Finding wrong_by_sign(const Replayed& replayed, std::size_t output, const std::vector<bool>& wrong);
+Finding wrong_at_named_index(const Replayed& replayed, std::size_t output, const std::vector<bool>& wrong);
+
+/// Rows of an input plus a number of each row, bounded below at 0, where the original adds another number.
+Finding bounded_rows(const Replayed& replayed, std::size_t output, const std::vector<double>& got);
+
 /// Whether a wrong answer to real numbers changes evenly with them, where rounding on the way would make
 /// steps as large as its errors.
 bool changes_evenly(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                     std::size_t output);
 
+/// Whether whole numbers say where rows begin, the first at 0: by their name. Such are no counts.
+bool begins_at_zero(const std::string& name, const std::vector<double>& numbers);
 /// Where an output is wrong in just the rows of which some count, a length, is 0, or no multiple of a tile:
 /// the finding that this is; empty code where there is no such count. `wrong`: per element, row-major.
 Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::vector<std::uint8_t>& wrong);

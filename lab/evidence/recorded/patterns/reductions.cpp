@@ -317,7 +317,7 @@ Finding reduction_of_rows(const Approach& approach, const std::vector<Replayed>&
   for (std::size_t role = 0; role < calls.front().values.size(); ++role) {
     const Value& value = calls.front().values[role];
     if (calls.front().roles[role].output || !value.is_tensor() || value.boolean ||
-        !is_float(value.tensor.dtype))
+        !is_float(value.tensor.dtype) || value.tensor.numel() == 1)
       continue;
     Finding finding = Reductions(approach, calls, outcomes, output, role).finding();
     if (finding.code == Code::none) continue;

@@ -18,4 +18,8 @@ Finding reduction_of_rows(const Approach& approach, const std::vector<Replayed>&
 Finding factor_of_counts(const std::vector<Replayed>& calls, const std::vector<CallOutcome>& outcomes,
                          std::size_t output);
 
+/// One number of each row that is off by a share of the elements that a mask counts in it.
+Finding factor_of_masks(const std::vector<Replayed>& calls, const std::vector<CallOutcome>& outcomes,
+                        std::size_t output);
+
 }  // namespace isomer::lab

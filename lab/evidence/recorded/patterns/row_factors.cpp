@@ -45,6 +45,30 @@ std::vector<std::vector<double>> biases(const Replayed& replayed, std::size_t wi
   return list;
 }
 
+/// Numbers of which one is added to all of a row, by the row's index in one of the dimensions in front: a
+/// bias of channels. Per vector, the one of each row.
+std::vector<std::vector<double>> biases_of_rows(const Replayed& replayed, const Tensor& input, int dims,
+                                                std::size_t count) {
+  std::vector<std::vector<double>> list;
+  for (std::size_t r = 0; r < replayed.values.size(); ++r) {
+    const Value& value = replayed.values[r];
+    if (!is_real(value) || replayed.roles[r].output || value.tensor.rank != 1 || value.tensor.numel() < 2)
+      continue;
+    const std::vector<double> elements = oracle::elements(value.tensor);
+    std::size_t behind = 1;
+    for (int d = input.rank - dims - 1; d >= 0; --d) {
+      const auto size = static_cast<std::size_t>(input.size(d));
+      if (size == elements.size()) {
+        std::vector<double> of_row(count);
+        for (std::size_t row = 0; row < count; ++row) of_row[row] = elements[row / behind % size];
+        list.push_back(std::move(of_row));
+      }
+      behind *= size;
+    }
+  }
+  return list;
+}
+
 /// got = factor · want in one row, each element as close as it must be.
 bool one_factor(const double* want, const double* got, const double* bounds, const std::vector<double>& bias,
                 Row& row) {
@@ -78,11 +102,16 @@ std::vector<Row> rows_of(const Approach& approach, const Replayed& replayed, con
                     count = input.size() / length;
   if (got.size() != wanted.size() || wanted.empty() || wanted.size() % count != 0) return {};
   const std::size_t width = wanted.size() / count;  // as many of the answer belong to a row of the input
-  for (const std::vector<double>& bias : biases(replayed, width)) {
+  std::vector<std::function<std::vector<double>(std::size_t row)>> ways;
+  for (const std::vector<double>& bias : biases(replayed, width))
+    ways.emplace_back([bias](std::size_t) { return bias; });
+  for (const std::vector<double>& bias : biases_of_rows(replayed, replayed.values[role].tensor, dims, count))
+    ways.emplace_back([bias, width](std::size_t row) { return std::vector<double>(width, bias[row]); });
+  for (const auto& bias_of : ways) {
     std::vector<Row> rows(count);
     bool all = true;
     for (std::size_t r = 0; r < count && all; ++r) {
-      all = one_factor(&wanted[r * width], &got[r * width], &bounds[r * width], bias, rows[r]);
+      all = one_factor(&wanted[r * width], &got[r * width], &bounds[r * width], bias_of(r), rows[r]);
       rows[r].length = static_cast<double>(length);
       for (std::size_t i = r * length; i < (r + 1) * length; ++i) {
         rows[r].sum += input[i];

@@ -1,5 +1,7 @@
 #include "lab/evidence/recorded/patterns/patterns.hpp"
 
+#include "lab/text/lower_case.hpp"
+#include "lab/text/pattern.hpp"
 #include "oracle/expected.hpp"
 
 #include <fmt/format.h>
@@ -36,6 +38,11 @@ bool are_places(std::vector<double> numbers) {
 
 }  // namespace
 
+bool begins_at_zero(const std::string& name, const std::vector<double>& numbers) {
+  static const Pattern beginning("\\w*(start|begin|offset|loc|ptr|first|indptr|cu_)\\w*");
+  return !numbers.empty() && numbers.front() == 0 && beginning.is(lower_case(name));
+}
+
 Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::vector<std::uint8_t>& wrong) {
   for (std::size_t r = 0; r < replayed.values.size(); ++r) {
     const Value& counts = replayed.values[r];
@@ -44,7 +51,8 @@ Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::v
       continue;
     const std::vector<double> numbers = oracle::elements(counts.tensor);
     // Nothing is counted by a number below 0: labels, or slots.
-    if (are_places(numbers) || std::any_of(numbers.begin(), numbers.end(), [](double n) { return n < 0; }))
+    if (begins_at_zero(replayed.roles[r].name, numbers) || are_places(numbers) ||
+        std::any_of(numbers.begin(), numbers.end(), [](double n) { return n < 0; }))
       continue;
     for (int dim = 0; dim < want.rank; ++dim) {
       if (want.size(dim) != counts.tensor.size(0)) continue;
@@ -68,19 +76,38 @@ Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::v
       }
       // One of each kind would be so by chance half of the time.
       if (count < 2) continue;
-      for (const std::int64_t tile : std::array<std::int64_t, 6>{4, 8, 16, 32, 64, 128}) {
-        if (!all_and_only([&](std::int64_t n) { return n % tile != 0; })) continue;
+      std::int64_t block = 0;
+      for (const std::int64_t tile : std::array<std::int64_t, 6>{4, 8, 16, 32, 64, 128})
         // 0 is a multiple of everything.
-        if (std::none_of(numbers.begin(), numbers.end(),
-                         [&](double n) { return n != 0 && static_cast<std::int64_t>(n) % tile == 0; }))
-          continue;
+        if (block == 0 && all_and_only([&](std::int64_t n) { return n % tile != 0; }) &&
+            std::any_of(numbers.begin(), numbers.end(),
+                        [&](double n) { return n != 0 && static_cast<std::int64_t>(n) % tile == 0; }))
+          block = tile;
+      std::size_t most = 0;  // an argument, one further, that all which are right have
+      for (std::size_t a = 0; a < replayed.call->before.size(); ++a)
+        if (const Value& value = replayed.values[a];
+            most == 0 && value.kind == Value::Kind::integer && value.integer > 0 &&
+            all_and_only([&](std::int64_t n) { return n < value.integer; }))
+          most = a + 1;
+      // Of what fits both nothing is known.
+      if ((block > 0) == (most > 0)) continue;
+      if (block > 0) {
         finding.code = Code::tail_mask;
         finding.evidence =
             fmt::format("is wrong in all {} rows whose {} is not a multiple of {}, and in no others", count,
-                        finding.argument, tile);
+                        finding.argument, block);
         finding.fix = "process the last, partial block, and mask what lies past its end";
         return finding;
       }
+      finding.code = Code::layout_convention;
+      finding.evidence = fmt::format(
+          "is wrong in all {} rows whose {} is less than {} ({}), and in no others: what is shorter may lie "
+          "at "
+          "the other end",
+          count, finding.argument, replayed.roles[most - 1].name, replayed.values[most - 1].integer);
+      finding.fix = fmt::format("take what is shorter than {} from where the original has it",
+                                replayed.roles[most - 1].name);
+      return finding;
     }
   }
   return {};

@@ -67,6 +67,20 @@ std::optional<Elements> factors(const Elements& error, const Elements& term, std
   return list;
 }
 
+/// The input of one element that is that number, with its sign; empty: none.
+std::string single_of(const Replayed& replayed, double number) {
+  for (std::size_t r = 0; r < replayed.call->before.size(); ++r) {
+    const Value& value = replayed.values[r];
+    double is = NAN;
+    if (value.is_tensor() && value.tensor.numel() == 1 && is_float(value.tensor.dtype))
+      is = oracle::elements(value.tensor).front();
+    if (value.kind == Value::Kind::real) is = value.real;
+    if (is != 0 && std::fabs(std::fabs(is) - std::fabs(number)) < 1e-4 * std::fabs(is))
+      return (is * number < 0 ? "-" : "") + replayed.roles[r].name;
+  }
+  return {};
+}
+
 }  // namespace
 
 Finding missing_term(const Replayed& replayed, std::size_t output, const std::vector<double>& got) {
@@ -83,7 +97,10 @@ Finding missing_term(const Replayed& replayed, std::size_t output, const std::ve
     if (!found) continue;
     const auto [least, most] = std::minmax_element(found->begin(), found->end());
     const bool same = *most - *least < 0.01 * std::fabs(*most);
-    const std::string of = term.said.empty() ? std::string() : " times " + term.said;
+    std::string of = term.said.empty() ? std::string() : " times " + term.said;
+    if (const std::string alone = same && term.said.empty() ? single_of(replayed, *least) : "";
+        !alone.empty())
+      of = ", which is " + alone;
     Finding finding;
     finding.code = Code::missing_term;
     finding.argument = replayed.outputs[output].name;

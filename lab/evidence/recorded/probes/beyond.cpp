@@ -99,16 +99,75 @@ Finding of_small(const Approach& approach, const Replayed& replayed, const CallO
   return clearly_off(replayed, outcome);
 }
 
+/// Equal elements of which another place is chosen: by the element that stands at both, or because only
+/// places are wrong.
+Finding of_equal(const Replayed& replayed, const CallOutcome& outcome) {
+  for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+    if (outcome.wrong[t] == 0 || is_float(replayed.outputs[t].want.dtype)) continue;
+    if (Finding finding = other_of_equals(replayed, t, outcome.got[t]); finding.code != Code::none)
+      return finding;
+  }
+  for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+    const Tensor& want = replayed.outputs[t].want;
+    if (outcome.wrong[t] == 0 || is_float(want.dtype) || size_of(want.dtype) < 4) continue;
+    Finding finding;
+    finding.code = Code::tie_rule;
+    finding.argument = replayed.outputs[t].name;
+    finding.evidence = fmt::format(
+        "{} of {} places in {} are others where elements are equal, and none is where they are not",
+        outcome.wrong[t], want.numel(), finding.argument);
+    finding.fix = "choose the same one of several equal values as the original, and each of them once";
+    return finding;
+  }
+  return {};
+}
+
+/// Values of one sign, with which a wrong beginning of a maximum or minimum shows.
+Finding of_one_sign(const Replayed& replayed, const CallOutcome& outcome) {
+  constexpr double kClearly = 0.05;
+  std::size_t off = 0, all = 0;
+  for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+    const std::vector<double> want = oracle::elements(replayed.outputs[t].want);
+    if (outcome.got[t].size() != want.size()) continue;
+    double squares = 0;
+    for (const double each : want) squares += each * each;
+    const double typical = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(want.size(), 1)));
+    all += want.size();
+    for (std::size_t i = 0; i < want.size(); ++i)
+      off += !(std::fabs(outcome.got[t][i] - want[i]) <= kClearly * typical + 1e-12);
+  }
+  if (outcome.right() || off == 0) return {};
+  const bool far = replayed.call->asked.starts_with("far");
+  const bool below = far || replayed.call->asked == "negative";
+  Finding finding;
+  finding.code = far ? Code::missing_max_subtraction : Code::other_reduction;
+  finding.evidence = fmt::format(
+      "{} of {} elements are wrong, and with values of both signs none is: a {} that begins with 0, or with "
+      "another "
+      "number {} them all",
+      off, all, below ? "maximum" : "minimum", below ? "above" : "below");
+  finding.fix = fmt::format("begin the {} with {}infinity", below ? "maximum" : "minimum", below ? "-" : "");
+  return finding;
+}
+
 }  // namespace
 
 void ask_beyond(const Approach& approach, const std::vector<Replayed>& asked,
                 std::vector<Finding>& findings) {
+  bool of_sign = false;  // what begins wrongly is wrong with equal values too
   for (const Replayed& replayed : asked) {
-    if (replayed.call->asked == "size") continue;
+    if (replayed.call->asked == "size" || (of_sign && replayed.call->asked.ends_with("equal"))) continue;
     const CallOutcome outcome = replay_once(approach, replayed);
     if (!outcome.answer.ok()) continue;
-    const bool large = replayed.call->asked == "large";
-    Finding finding = large ? of_large(approach, replayed, outcome) : of_small(approach, replayed, outcome);
+    const std::string& asked_for = replayed.call->asked;
+    Finding finding;
+    if (asked_for == "large") finding = of_large(approach, replayed, outcome);
+    if (asked_for == "small") finding = of_small(approach, replayed, outcome);
+    if (asked_for.ends_with("equal")) finding = of_equal(replayed, outcome);
+    if (asked_for == "negative" || asked_for == "positive" || asked_for == "far below zero")
+      finding = of_one_sign(replayed, outcome);
+    of_sign =
+        of_sign || finding.code == Code::other_reduction || finding.code == Code::missing_max_subtraction;
     if (finding.code == Code::none) continue;
     finding.evidence = fmt::format("{}, which no call of the test has: {}", replayed.line, finding.evidence);
     add_once(findings, std::move(finding));

@@ -30,8 +30,12 @@ bool has_numbers(const Value& value) {
           (!value.boolean && (value.tensor.dtype == DType::i8 || value.tensor.dtype == DType::u8)));
 }
 
+/// What elements are made: larger than all, smaller than all, or nothing.
+enum class Made : std::uint8_t { larger, smaller, zero };
+
 /// The elements whose index in dimension `dim` is `begin` to `end` − 1, each made another.
-Value with_others(const Value& value, int dim, std::int64_t begin, std::int64_t end) {
+Value with_others(const Value& value, int dim, std::int64_t begin, std::int64_t end,
+                  Made how = Made::larger) {
   Value other = compact_copy(value);
   const std::vector<double> elements = oracle::elements(value.tensor);
   const bool mask = is_mask(value);
@@ -43,7 +47,10 @@ Value with_others(const Value& value, int dim, std::int64_t begin, std::int64_t 
     // Larger than all that it was: a maximum would see it too.
     if (at < begin || at >= end) continue;
     // Of bytes each bit is another.
-    const double made = is_float(value.tensor.dtype)      ? 3 + 2 * std::fabs(elements[i])
+    const double larger = 3 + 2 * std::fabs(elements[i]);
+    const double made = is_float(value.tensor.dtype)      ? how == Made::larger    ? larger
+                                                            : how == Made::smaller ? -larger
+                                                                                   : 0
                         : mask                            ? 1 - elements[i]
                         : value.tensor.dtype == DType::u8 ? 255 - elements[i]
                                                           : -1 - elements[i];
@@ -86,6 +93,7 @@ class Influence {
       : approach_(approach), replayed_(replayed), outcome_(outcome), findings_(findings) {}
 
   void look(const Facts* facts) {
+    if (chooses() && one_is_right()) return;
     const bool softmax = facts != nullptr && facts->subtracts_maximum;
     const LabelFunction* label = facts == nullptr ? nullptr : facts->function(replayed_.call->function);
     const auto uses_index = [&](const std::string& name, int dim) {
@@ -182,7 +190,7 @@ class Influence {
   bool along_other_axis(std::size_t role, int dim) {
     const Value& value = replayed_.values[role];
     const std::int64_t length = value.tensor.size(dim);
-    if (length < 3) return false;
+    if (length < 3 || chooses()) return false;
     for (std::size_t t = 0; t < replayed_.outputs.size(); ++t) {
       const Tensor& want = replayed_.outputs[t].want;
       int own = -1, count = 0;
@@ -194,9 +202,10 @@ class Influence {
       if (count != 1 || want.rank < 2 || outcome_.wrong[t] == 0) continue;
       bool asked = false;
       const auto places = changed(approach_, replayed_, outcome_, role, with_others(value, dim, 1, 2), asked);
+      if (asked && value.tensor.rank == 1 && of_other_indices(role, t, own, places[t])) return true;
       if (!asked || places[t].size() < 2 || 2 * spread(want, own, places[t]) <= length) continue;
       for (int d = 0; d < want.rank; ++d) {
-        if (d == own || want.size(d) < 2 || 2 * spread(want, d, places[t]) > want.size(d)) continue;
+        if (d == own || want.size(d) < 2 || 2 * spread(want, d, places[t]) > written_along(t, d)) continue;
         const std::string& name = replayed_.roles[role].name;
         const std::string of = value.tensor.rank == 1 ? name : fmt::format("dimension {} of {}", dim, name);
         tell(Code::layout_convention, role,
@@ -212,12 +221,74 @@ class Influence {
     return false;
   }
 
+  /// Element 1 of a vector reaches as much of the answer as it should, and not what has that index.
+  bool of_other_indices(std::size_t role, std::size_t t, int own, const std::vector<std::size_t>& places) {
+    const Tensor& want = replayed_.outputs[t].want;
+    if (places.size() < 2 || static_cast<std::int64_t>(places.size()) * want.size(own) != want.numel())
+      return false;
+    std::int64_t behind = 1;
+    for (int d = own + 1; d < want.rank; ++d) behind *= want.size(d);
+    std::set<std::int64_t> reached;
+    for (const std::size_t each : places)
+      reached.insert(static_cast<std::int64_t>(each) / behind % want.size(own));
+    if (reached == std::set<std::int64_t>{1}) return false;
+    const std::string& name = replayed_.roles[role].name;
+    tell(Code::layout_convention, role,
+         fmt::format(
+             "element 1 of {} influences elements at index {}{} of dimension {} of {}, as many as have index "
+             "1: it is addressed by another index",
+             name, *reached.begin(), reached.size() > 1 ? " and others" : "", own, replayed_.outputs[t].name),
+         fmt::format("address {} by the index of dimension {}", name, own));
+    return true;
+  }
+
+  /// How many indices of a dimension the original writes at: of a cache, some.
+  std::int64_t written_along(std::size_t t, int dim) const {
+    const Replayed::Output& output = replayed_.outputs[t];
+    if (!output.before.defined()) return output.want.size(dim);
+    const std::vector<double> before = oracle::elements(output.before), want = oracle::elements(output.want);
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < want.size() && i < before.size(); ++i)
+      if (before[i] != want[i]) places.push_back(i);
+    return spread(output.want, dim, places);
+  }
+
+  /// What else of the call has that many indices; empty: nothing.
+  std::string as_many_as(std::size_t role, int dim, std::int64_t count) const {
+    for (std::size_t r = 0; r < replayed_.values.size(); ++r) {
+      const Value& value = replayed_.values[r];
+      if (value.kind == Value::Kind::integer && value.integer == count) return replayed_.roles[r].name;
+      for (int d = 0; value.is_tensor() && d < value.tensor.rank; ++d)
+        if (value.tensor.size(d) == count && (r != role || d != dim))
+          return fmt::format("dimension {} of {}", d, replayed_.roles[r].name);
+    }
+    return {};
+  }
+
+  /// Whether it answers with places: what is chosen among others depends on these alone where they win.
+  bool chooses() const {
+    return std::any_of(replayed_.outputs.begin(), replayed_.outputs.end(), [](const Replayed::Output& each) {
+      return each.want.dtype == DType::i32 || each.want.dtype == DType::i64;
+    });
+  }
+
+  /// One result is right where another is not: no end of an input is lost for both.
+  bool one_is_right() const {
+    for (std::size_t t = 0; t < replayed_.outputs.size(); ++t)
+      if (outcome_.wrong[t] == 0 && replayed_.outputs[t].want.numel() > 1) return true;
+    return false;
+  }
+
   bool matters(std::size_t role, int dim, std::int64_t begin, std::int64_t end) {
-    bool asked = false;
-    const auto places = changed(approach_, replayed_, outcome_, role,
-                                with_others(replayed_.values[role], dim, begin, end), asked);
-    return !asked ||
-           std::any_of(places.begin(), places.end(), [](const auto& each) { return !each.empty(); });
+    for (const Made how : {Made::larger, Made::smaller, Made::zero}) {
+      bool asked = false;
+      const auto places = changed(approach_, replayed_, outcome_, role,
+                                  with_others(replayed_.values[role], dim, begin, end, how), asked);
+      if (!asked || std::any_of(places.begin(), places.end(), [](const auto& each) { return !each.empty(); }))
+        return true;
+      if (!chooses()) return false;
+    }
+    return false;
   }
 
   /// Whether the answer is right wherever it has those indices too. A row of the answer that is right lacks
@@ -260,8 +331,10 @@ class Influence {
   bool leaves_out_regularly(std::size_t role, int dim) {
     constexpr std::int64_t kAsked = 128;
     const Tensor& given = replayed_.values[role].tensor;
-    for (const Replayed::Output& output : replayed_.outputs)
-      if (output.want.numel() >= given.numel()) return false;
+    const bool reduced = std::all_of(replayed_.outputs.begin(), replayed_.outputs.end(),
+                                     [&](const auto& each) { return each.want.numel() < given.numel(); });
+    // Of a vector that elements take their own from, another is taken.
+    if (!reduced && given.rank > 1) return false;
     const std::int64_t size = std::min(given.size(dim), kAsked);
     std::vector<std::int64_t> silent;
     std::vector<bool> matter;
@@ -278,6 +351,14 @@ class Influence {
       std::string which;
       for (const std::int64_t i : silent)
         if (i < period) which += (which.empty() ? "" : ", ") + std::to_string(i);
+      if (!reduced) {
+        tell(Code::layout_convention, role,
+             fmt::format(
+                 "of each {} elements of {} those at {} influence nothing: another one stands in their place",
+                 period, replayed_.roles[role].name, which),
+             fmt::format("address {} by the index of the element", replayed_.roles[role].name));
+        return true;
+      }
       tell(Code::other_reduction, role,
            fmt::format(
                "of each {} indices of dimension {} of {} those at {} influence no element: the reduction "
@@ -320,6 +401,18 @@ class Influence {
              fmt::format("step along dimension {} of {} as the original does", dim, name));
         return;
       }
+      // Most of it is no end; as many as something else has are addressed by that.
+      const std::string as_many = last && 2 * least >= size ? as_many_as(role, dim, size - least) : "";
+      if (!as_many.empty()) {
+        tell(Code::layout_convention, role,
+             fmt::format(
+                 "only the first {} of {} indices of dimension {} of {} influence any element, as many as {} "
+                 "has: it is addressed by the wrong index",
+                 size - least, size, dim, name, as_many),
+             fmt::format("address {} by the original's index", name));
+        return;
+      }
+      if (last && leaves_out_regularly(role, dim)) return;
       if (last)
         tell(Code::tail_mask, role,
              fmt::format("the last {} of {} indices of dimension {} of {} influence no element", least, size,

@@ -1,5 +1,5 @@
 """What the label answers to values that a test seldom has, one call of each function: so large that an exponential of them
-overflows, and so small that an epsilon beside their squares counts."""
+overflows, so small that an epsilon beside their squares counts, and, where it answers with places, equal ones."""
 
 import copy
 import math
@@ -8,6 +8,7 @@ import time
 
 import torch
 
+from . import signs, ties
 from .unwritten import Filled
 
 LARGEST = 4 << 20
@@ -32,6 +33,8 @@ def scaled(args, kwargs, most):
     """The same with the tensors of most elements made that large at most; their names or places, or none."""
     places = list(enumerate(args)) + list(kwargs.items())
     floats = [(key, each) for key, each in places if isinstance(each, torch.Tensor) and each.dtype in FLOATS and each.numel() > 1]
+    # Memory that is to be filled, as a cache, has no values.
+    floats = [(key, each) for key, each in floats if bool(each.count_nonzero() > 0)] or floats
     count = max((each.numel() for _, each in floats), default=0)
     found = []
     for key, each in floats:
@@ -41,11 +44,26 @@ def scaled(args, kwargs, most):
     return found
 
 
+def regimes():
+    """How each is made of the arguments: whether it could be."""
+    for name, most in REGIMES.items():
+        yield name, lambda args, kwargs, most=most: bool(scaled(args, kwargs, most))
+    yield from signs.REGIMES.items()
+    yield from ties.REGIMES.items()
+
+
 class Beyond:
     def __init__(self, launches):
         self.launches = launches
         self.functions = set()
         self.asked = []
+        self.takes = set()  # regimes that are asked of some labels alone
+        self.of_places = set()  # of these, what is asked only of who answers with places
+
+    def of_label(self, tree):
+        """What the label's text says that it can be asked."""
+        self.of_places = signs.of_places(tree)
+        self.takes = set(signs.wanted(tree)) | (set() if ties.is_open(tree) else set(ties.REGIMES))
 
     def copies(self, function, args, kwargs):
         """What a call was given, before it is made; nothing where that function was asked, or is not to be."""
@@ -67,15 +85,20 @@ class Beyond:
         launches, total = self.launches.__dict__.copy(), storages.total
         states = torch.get_rng_state(), random.getstate()
         try:
-            for regime, most in REGIMES.items():
+            for regime, change in regimes():
+                if regime not in REGIMES and regime not in self.takes:
+                    continue
                 args, kwargs = copy.deepcopy(given)
-                if not scaled(args, kwargs, most):
-                    return
+                if not change(args, kwargs):
+                    continue
                 before = copy.deepcopy((args, kwargs))
                 self.launches.reset()
                 with Filled(math.nan):
                     result = function(*args, **kwargs)
                 if self.launches.unanswered or not is_finite([args, kwargs, result]):
+                    continue
+                of_places = regime in ties.REGIMES or regime in self.of_places
+                if of_places and not ties.gives_places(before, (args, kwargs), result):
                     continue
                 index = len(self.asked)
                 call = {"function": name, "asked": regime, "group": group, "before": [], "raised": ""}

@@ -5,9 +5,9 @@ import math
 
 
 def install(interpreter):
-    from . import interpreter_blocks
+    from . import interpreter_blocks, interpreter_names
 
-    for mend in (numbers_of_one_element, floats, constants, grids, tuning, libdevice, interpreter_blocks.install):
+    for mend in (numbers_of_one_element, floats, constants, grids, tuning, libdevice, interpreter_blocks.install, interpreter_names.install):
         try:
             mend(interpreter)
         except (ImportError, AttributeError):

@@ -95,6 +95,8 @@ def record(job):
         except (Exception, SystemExit) as error:
             place = sources_line(error, label_path)
             return {"error": f"the label cannot be imported: {place}: {type(error).__name__}: {error}"}
+    if label is not None:
+        made.beyond.of_label(label.tree)
     # A label that has no kernels gives its answers all the same.
     cannot_answer = stands_in and "triton" in sys.modules
     run_test.without_answers(made.launches)
