@@ -199,8 +199,11 @@ Planted attention_faults() {
        "    bits = largest_of", "expected", kBytes},
       {"values_not_raised_with_their_references", kBlocks, "      if (raised) raise_out();\n", "", "expected",
        kFourOfBytes},
-      {"sums_raised_in_flight", kBlocks, "    warpgroup_wait<0>();\n    pin(o);\n    use(in);",
-       "    use(in);", "in-flight", kBytes},
+      {"sums_raised_in_flight", kBlocks,
+       "      warpgroup_wait<0>();\n      pin(o);\n      if (!kRaisesLate && grown) {",
+       "      if (grown) raise_out();\n      warpgroup_wait<0>();\n      pin(o);\n      if (!kRaisesLate && "
+       "grown) {",
+       "in-flight", kBytes},
       {"reference_stays_where_weights_fall", kSoftmax,
        "      rows.reference[r] += rise * reciprocal_fast(p.scale_log2);\n", "", "expected", kBytes},
       {"weights_fall_with_the_other_row", kSoftmax, "x[i] *= rows.factor[i / 2 % 2]",
