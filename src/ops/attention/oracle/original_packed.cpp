@@ -11,9 +11,8 @@ using oracle::Original;
 enum At : std::size_t { kQ, kK, kV, kOfQ, kOfK, kMostQ, kMostK, kBatch, kCausal, kScale, kOut, kLse };
 
 /// Sequences of other lengths one behind the other, as training and servers have them: q [total_q, Hq, D], k
-/// and v [total_k, Hkv, D], and where each begins. Log-sum-exps lie [Hq, total_q], or with rows first.
-enum class Sums { none, heads_first, rows_first };
-Original packed(bool returned, Sums sums) {
+/// and v [total_k, Hkv, D], and where each begins. Log-sum-exps lie [Hq, total_q].
+Original packed(bool returned, bool lse) {
   using Kind = Original::Kind;
   using Reads = Original::Reads;
   Original original = {
@@ -122,7 +121,6 @@ Original packed(bool returned, Sums sums) {
       .sizes = {"lengths=full sk=20 hq=2 hkv=1 d=16 causal sq=", "lengths=full sq=4 hq=2 hkv=1 d=16 sk="},
       .empties = {},
       .usual = {{{"dtype", DType::f16}}, {{"dtype", DType::bf16}}, {{"dtype", DType::f32}}}};
-  const bool lse = sums != Sums::none;
   if (lse)
     original.parameters.push_back({.name = "lse",
                                    .argument = "lse",
@@ -130,7 +128,6 @@ Original packed(bool returned, Sums sums) {
                                    .returned = returned,
                                    .reads = Reads::outer_strides,
                                    .also = "softmax_lse LSE L logsumexp",
-                                   .axes = sums == Sums::rows_first ? std::vector{1, 0} : std::vector<int>(),
                                    .shape = "Hq total_q"});
   for (std::vector<std::string>* lines : {&original.probes, &original.sizes})
     for (std::string& line : *lines)
@@ -144,8 +141,8 @@ Original packed(bool returned, Sums sums) {
 
 std::vector<oracle::Original> packed_originals() {
   std::vector<Original> list;
-  for (const Sums sums : {Sums::none, Sums::heads_first, Sums::rows_first})
-    for (const bool returned : {true, false}) list.push_back(packed(returned, sums));
+  for (const bool lse : {false, true})
+    for (const bool returned : {true, false}) list.push_back(packed(returned, lse));
   return list;
 }
 
