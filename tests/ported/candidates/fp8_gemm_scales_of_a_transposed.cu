@@ -1,5 +1,5 @@
 // op: fp8_gemm
-// finds: layout-convention
+// finds: convention
 #include <cuda_bf16.h>
 #include <cuda_fp8.h>
 #include <cuda_runtime.h>

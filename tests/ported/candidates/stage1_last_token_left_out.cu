@@ -1,5 +1,5 @@
 // op: flash_decode_stage1
-// finds: tail-mask
+// finds: off-by-one
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <cstdint>
