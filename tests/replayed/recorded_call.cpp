@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "lab/candidate/candidate.hpp"
 
 #include <cstdlib>
@@ -41,6 +43,18 @@ Diagnosis judged(const char* file, const char* entry, Recording recording, std::
   request.source = source.str();
   request.recording = std::make_shared<Recording>(std::move(recording));
   return diagnose(*built, request);
+}
+
+void expect_told(const Diagnosis& said, const std::vector<Code>& found, const std::string& words) {
+  std::string told = said.verdict() + std::string(" (") + said.called_with + ") " + said.error;
+  std::vector<Code> codes;
+  for (const Finding& each : said.findings) {
+    told += "\n" + said_against(each) + ": " + each.evidence;
+    if (std::find(codes.begin(), codes.end(), each.code) == codes.end()) codes.push_back(each.code);
+  }
+  EXPECT_EQ(codes, found) << told;
+  EXPECT_EQ(said.verdict(), std::string(found.empty() ? "pass" : "fail")) << told;
+  EXPECT_NE(told.find(words), std::string::npos) << told;
 }
 
 }  // namespace isomer::lab

@@ -20,4 +20,8 @@ void record(Recording& recording, const char* label, const std::vector<Value>& a
 Diagnosis judged(const char* file, const char* entry, Recording recording,
                  std::vector<std::string> texts = {});
 
+/// The findings are of just these codes, in this order, and `words` stand in what is told; of no code: it
+/// passes.
+void expect_told(const Diagnosis& said, const std::vector<Code>& found, const std::string& words);
+
 }  // namespace isomer::lab

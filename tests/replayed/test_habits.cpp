@@ -313,15 +313,7 @@ TEST_P(Habits, AreToldByTheirCause) {
   Recording recording;
   GetParam().label(recording);
   const Diagnosis said = judged("habits.cu", GetParam().entry, std::move(recording), {});
-  std::string words = said.verdict() + std::string(" (") + said.called_with + ") " + said.error;
-  std::vector<Code> found;
-  for (const Finding& each : said.findings) {
-    words += "\n" + said_against(each) + ": " + each.evidence;
-    if (std::find(found.begin(), found.end(), each.code) == found.end()) found.push_back(each.code);
-  }
-  EXPECT_EQ(found, GetParam().found) << words;
-  EXPECT_EQ(said.verdict(), std::string(GetParam().found.empty() ? "pass" : "fail")) << words;
-  EXPECT_NE(words.find(GetParam().said), std::string::npos) << words;
+  expect_told(said, GetParam().found, GetParam().said);
 }
 
 INSTANTIATE_TEST_SUITE_P(
