@@ -34,7 +34,7 @@ std::vector<oracle::Case> cases_of(const TuneSelection& selection) {
 }
 
 /// A candidate with its plan, and what was measured of it.
-struct Trial {
+struct TunedTrial {
   TimedCandidate timed;
   std::unique_ptr<core::Plan> plan;
   Queue::Lease workspace;
@@ -89,7 +89,7 @@ class TuningOfCase {
       if (const auto* refusal = std::get_if<core::Refusal>(&answer))
         fail(ErrorCode::internal, "bench: ", implementation.name(), " as '", candidate.name,
              "': ", refusal->reason);
-      Trial& trial = trials_.emplace_back();
+      TunedTrial& trial = trials_.emplace_back();
       trial.timed.name = candidate.name;
       trial.timed.modelled = candidate.modelled;
       trial.plan = std::move(std::get<0>(answer));
@@ -98,14 +98,14 @@ class TuningOfCase {
     }
   }
 
-  void call(Trial& trial) {
+  void call(TunedTrial& trial) {
     trial.plan->run(queue_, copies_[next_++ % copies_.size()]->call(), trial.workspace.data());
   }
 
   void verify(const core::Implementation& implementation) {
     const core::Contract& contract = *problem_.call().contract;
     const bool small = quick_to_verify(contract.work ? contract.work(problem_.call()) : core::Work{});
-    for (Trial& trial : trials_) {
+    for (TunedTrial& trial : trials_) {
       trial.timed.verified = !selection_.verify ? "not asked" : "too large for the reference";
       if (!selection_.verify || !small) continue;
       copies_[0]->upload();
@@ -119,23 +119,23 @@ class TuningOfCase {
 
   void measure() {
     Stopwatch watch(gpu::state_of(queue_));
-    const auto round = [&](Trial& trial, int calls) {
+    const auto round = [&](TunedTrial& trial, int calls) {
       return watch.seconds([&] {
         for (int i = 0; i < calls; ++i) call(trial);
       }) / calls;
     };
-    for (Trial& trial : trials_)
+    for (TunedTrial& trial : trials_)
       trial.calls = std::clamp(static_cast<int>(kRoundSeconds / std::max(round(trial, 3), 1e-9)), 1,
                                kCallsBetweenEvents);
     const double end = clock_seconds() + selection_.seconds;
     while (trials_[0].rounds.size() < kLeastRounds || clock_seconds() < end)
-      for (Trial& trial : trials_) trial.rounds.push_back(round(trial, trial.calls));
+      for (TunedTrial& trial : trials_) trial.rounds.push_back(round(trial, trial.calls));
   }
 
   void note(gpu::TunedTable& table, gpu::TunedKey key) {
     gpu::TunedRow row{.key = std::move(key), .takes = {}, .nanoseconds = {}};
     double least = 0;
-    for (Trial& trial : trials_) {
+    for (TunedTrial& trial : trials_) {
       trial.timed.seconds = spread_of(trial.rounds);
       const double median = trial.timed.seconds.median;
       if (!trial.timed.verified.starts_with("no:")) {
@@ -159,7 +159,7 @@ class TuningOfCase {
   const Queue& queue_;
   const TuneSelection& selection_;
   std::vector<std::unique_ptr<Mirror>> copies_;
-  std::vector<Trial> trials_;
+  std::vector<TunedTrial> trials_;
   std::size_t next_ = 0;
   TunedCase result_;
 };

@@ -87,6 +87,7 @@ struct CallSettings {
   int repeats = 1;
   bool kernels_idle = false;  ///< no thread of what is launched runs: what is left is computed by the host
   std::uint32_t most_threads = 0;  ///< of a block along x alone, whatever a launch asks for; 0: as it asks
+  int edit = 0;  ///< of a source with exchangeable expressions, which of them is another; 0: none
   // On a real device:
   bool fresh = false;  ///< in a process that no call was made in
   int measured = 0;    ///< that many more calls after the answer, timed and compared
@@ -170,6 +171,7 @@ struct BuildSettings {
   bool watch = true;
   bool device_math = true;
   Locals locals = Locals::as_they_come;
+  bool exchangeable = false;  ///< its expressions can be exchanged for others (CallSettings::edit)
   std::vector<std::string> include_directories, definitions;
   /// The C declaration of a prebuilt library's function: "void scale(const float* x, float* y, int64_t n)".
   std::string signature;

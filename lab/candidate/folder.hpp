@@ -19,6 +19,7 @@ struct CaseFolder {
   /// Of case.toml: the C declaration of a prebuilt library's function, and how its sources compile.
   std::string signature;
   std::vector<std::string> include_directories, definitions;
+  bool every_edit = false;  ///< edits of the source are looked for beside a cause that is known
   /// One sentence: why this folder of several cannot be checked, while the others can. Empty otherwise.
   std::string error;
 };

@@ -98,6 +98,8 @@ constexpr std::array kRows = std::to_array<Row>({
      "no kernel of its own computes the answer: a library's operator does"},
     {Code::nondeterministic, "nondeterministic", "two runs of one call differ"},
     {Code::slow, "slow", "it is slower than the original"},
+    {Code::wrong_expression, "wrong-expression",
+     "one edit of an expression of the source makes every call right"},
     {Code::unexplained, "unexplained", "the answer is wrong for a reason that no experiment found"},
     {Code::convention, "convention",
      "another convention than the op's, as well-known kernels have it: a remark, no fault"},

@@ -76,6 +76,7 @@ enum class Code : std::uint8_t {
   library_call,
   nondeterministic,
   slow,
+  wrong_expression,
   unexplained,
   convention,
   benign_race,

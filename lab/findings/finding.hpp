@@ -41,6 +41,7 @@ struct Finding {
   bool decides = false;          ///< the answer is wrong without it: no limit of what it takes
   bool row_factor = false;    ///< each row has a factor of its own, as where a number of the row is another
   bool by_influence = false;  ///< of an input that no element of a wrong answer depends on
+  std::string edited;            ///< the line of `location` with the edit that makes every call right
   bool whole = false;         ///< with its variations all of the answer is right
   std::string variation;      ///< the one of them that this finding names, where it names one
   std::vector<std::string> variations;  ///< of the op's reference, for findings of numbers

@@ -140,7 +140,8 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
     replay(candidate, *entry,
            {own, request.rtol, request.atol, request.settings, request.wide, request.narrow_warps,
             named_sizes(request.texts), request.with_locals, line_of_unset_sum(request.source),
-            label_clears(request.texts), works_together(request.source)},
+            label_clears(request.texts), works_together(request.source), request.exchanging,
+            request.every_edit},
            diagnosis);
     if (functions.size() > 1 && !diagnosis.error.empty()) {
       why = fmt::format("{}: {}", function, diagnosis.error);

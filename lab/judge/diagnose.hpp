@@ -6,6 +6,7 @@
 #include "lab/candidate/folder.hpp"
 #include "lab/candidate/recording.hpp"
 #include "lab/findings/finding.hpp"
+#include "lab/judge/exchanged.hpp"
 
 #include <functional>
 #include <memory>
@@ -38,6 +39,9 @@ struct DiagnoseRequest {
   /// The same candidate built so that its local variables begin in one way; null where the source adds to
   /// none that has no first value.
   FilledLocals with_locals;
+  /// The same candidate with expressions that can be exchanged; null where none can.
+  Exchanging exchanging;
+  bool every_edit = false;  ///< edits are looked for beside a cause that is known
 };
 
 /// The stages call and exec of a candidate that compiles: what it is, what is wrong with it, and why.

@@ -12,6 +12,7 @@
 #include "lab/findings/conventions.hpp"
 #include "lab/judge/accusation.hpp"
 #include "lab/judge/fewer_warps.hpp"
+#include "lab/judge/one_edit.hpp"
 #include "lab/judge/recorded_calls.hpp"
 #include "lab/judge/recorded_groups.hpp"
 #include "lab/judge/unset_locals.hpp"
@@ -177,6 +178,7 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
     ask_sizes(approach_, calls, asked, false, diagnosis_.findings);
   }
   judge(approach_, entry_, facts_, adapted_, calls, outcomes_, diagnosis_);
+  explain_by_an_edit(calls);
   harmless_races(calls);
   if (const auto right = std::find_if(outcomes_.begin(), outcomes_.end(),
                                       [](const CallOutcome& o) { return o.right() && o.elements > 0; });
@@ -189,6 +191,15 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
   tell_no_kernel(
       *approach_.candidate, entry_, answers,
       [&] { return are_same_without_kernels(approach_, calls, outcomes_); }, diagnosis_.findings);
+}
+
+void GroupReplay::explain_by_an_edit(const std::vector<Replayed>& calls) {
+  // What would not be told for want of sizes is, where an edit shows that they are the right ones.
+  if (!asks_for_an_edit(diagnosis_.findings, request_.every_edit || !not_accused().empty())) return;
+  Finding edit = of_one_edit(request_.exchanging, approach_, calls, outcomes_);
+  // Who is right with an edit was asked as he is called.
+  explained_ = explained_ || edit.code != Code::none;
+  take_edit(diagnosis_.findings, std::move(edit));
 }
 
 void GroupReplay::set_locals(const std::vector<Replayed>& calls) {

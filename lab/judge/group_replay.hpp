@@ -35,6 +35,8 @@ class GroupReplay {
   static bool unexplained(const Diagnosis& diagnosis);
   /// What the outcomes of the calls say.
   void conclude(const std::vector<Replayed>& calls, const std::vector<Replayed>& asked);
+  /// What nothing else explains, by an edit of the source with which every call is right.
+  void explain_by_an_edit(const std::vector<Replayed>& calls);
   /// A sum without a first value, which may be right by chance: the rest is judged with zeros.
   void set_locals(const std::vector<Replayed>& calls);
   /// Races of one line's stores with each other, where every answer is right, and the same in other orders.

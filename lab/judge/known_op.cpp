@@ -20,6 +20,7 @@
 #include "lab/judge/accusation.hpp"
 #include "lab/judge/fewer_warps.hpp"
 #include "lab/judge/longer_keys.hpp"
+#include "lab/judge/one_edit.hpp"
 #include "lab/judge/other_kernels.hpp"
 #include "lab/judge/other_lanes.hpp"
 #include "lab/judge/unset_locals.hpp"
@@ -237,6 +238,10 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
       finding.location = called.form.entry->place;
       diagnosis.findings.push_back(std::move(finding));
     }
+  const bool looked_for = other == nullptr && set == nullptr && !numbers.raced &&
+                          (unsettled() || (request.every_edit && numbers.explanation.plain.wrong > 0)) &&
+                          (!request.stranger || has_the_originals_name(candidate, called));
+  const Finding edit = looked_for ? of_one_edit(request.exchanging, called, questions, numbers) : Finding();
   const Candidate* asked = other != nullptr ? other.get() : set != nullptr ? set.get() : &candidate;
   diagnosis.calls += static_cast<int>(numbers.evidence.size());
   diagnosis.notes.insert(diagnosis.notes.end(), numbers.large.begin(), numbers.large.end());
@@ -308,6 +313,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     unwritten_elements(called.form, *called.port, numbers, probed.findings);
   diagnosis.calls += probed.calls;
   std::vector<Finding> causes = findings_of(*called.port, numbers, diagnosis.notes);
+  take_edit(causes, edit);
   // Of numbers that chance makes, the nearest set says nothing.
   if (numbers.raced && !numbers.explanation.explains)
     std::erase_if(causes, [](const Finding& each) { return each.strength == Strength::nearest; });

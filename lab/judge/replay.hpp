@@ -5,6 +5,7 @@
 #include "lab/candidate/filled_locals.hpp"
 #include "lab/candidate/recording.hpp"
 #include "lab/findings/finding.hpp"
+#include "lab/judge/exchanged.hpp"
 
 #include <functional>
 #include <memory>
@@ -24,6 +25,8 @@ struct ReplayRequest {
   int unset_sum = 0;          ///< the line of a variable that may be read before it is set; 0: none
   bool label_clears = false;  ///< the label fills memory with a number somewhere
   bool shares = false;        ///< threads of a block work together in it
+  Exchanging exchanging = {};
+  bool every_edit = false;  ///< edits are looked for beside a cause that is known
 };
 
 /// Replays the calls of a recording against a candidate of an op that is not known: adapts the call until it

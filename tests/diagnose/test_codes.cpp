@@ -179,7 +179,7 @@ TEST(Codes, OfCandidatesAreAllInTheTable) {
   const std::set<Code> elsewhere = {
       Code::does_not_compile, Code::slow, Code::keyword_name, Code::ignores_argument, Code::approximation,
       Code::missing_term, Code::argument_default, Code::off_by_one, Code::inverted_condition, Code::tie_rule,
-      Code::result_order, Code::other_reduction,
+      Code::result_order, Code::other_reduction, Code::wrong_expression,
       // These have their table in test_strangers.cpp.
       Code::no_kernel, Code::library_call, Code::convention, Code::benign_race, Code::suspicious};
   std::set<Code> in_table;

@@ -7,6 +7,10 @@
 
 #include "isomer/emulator/error.hpp"
 
+extern "C" {
+__attribute__((visibility("default"))) int isomer_emulator_edit = 0;
+}
+
 namespace isomer::emulator {
 namespace {
 

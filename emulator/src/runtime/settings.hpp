@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+/// Which of a source's exchangeable expressions is another one (isomer_emulator/edits.h); 0: none.
+extern "C" int isomer_emulator_edit;
+
 namespace isomer::emulator {
 
 /// How the running program was built: what it compiles while it runs is read in the same way.

@@ -155,6 +155,8 @@ class CompiledCandidate final : public Candidate {
       options_.compile_flags.emplace_back(settings_.locals == Locals::zero
                                               ? "-ftrivial-auto-var-init=zero"
                                               : "-ftrivial-auto-var-init=pattern");
+    if (!real && settings_.exchangeable)
+      options_.compile_flags.insert(options_.compile_flags.end(), {"-include", "isomer_emulator/edits.h"});
     if (source_ != path_) {
       const std::string folder = fs::absolute(path_).parent_path().string();
       options_.link_flags.insert(options_.link_flags.end(),
@@ -378,6 +380,7 @@ class CompiledCandidate final : public Candidate {
     options.repeats = std::max(settings.repeats, 1);
     options.kernels_idle = settings.kernels_idle;
     options.most_threads = settings.most_threads;
+    options.edit = settings.edit;
     options.fresh = settings.fresh;
     options.measured = settings.measured;
     std::string launch;

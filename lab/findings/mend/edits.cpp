@@ -114,6 +114,10 @@ class Editing {
 
   std::vector<Edit> all() {
     const Code code = finding_.code;
+    // With that line every call was right.
+    if (!finding_.edited.empty() && finding_.location.line > 0 &&
+        static_cast<std::size_t>(finding_.location.line) <= lines_.size())
+      take_edited();
     if (code == Code::symbol_name) rename();
     if (code == Code::missing_barrier || code == Code::race) barriers();
     if (code == Code::out_of_bounds_read || code == Code::out_of_bounds_write) {
@@ -182,6 +186,13 @@ class Editing {
   }
 
   static std::string shown(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+  void take_edited() {
+    const auto at = static_cast<std::size_t>(finding_.location.line) - 1;
+    const std::size_t indent = std::min(lines_[at].find_first_not_of(" \t"), lines_[at].size());
+    put(at, lines_[at].substr(0, indent) + finding_.edited,
+        fmt::format("line {}: {}", at + 1, finding_.edited));
+  }
 
   void rename() {
     if (entry_.empty() || finding_.argument.empty()) return;

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace isomer::lab {
 namespace {
@@ -54,6 +55,18 @@ VerifiedFixes verify_fixes(const CaseFolder& folder, const fs::path& candidate, 
   Diagnosis now = before;
   std::set<std::string> tried;
   const Workplace workplace;
+  // What no rule mends may be mended by some edit of an expression.
+  const auto search = [&] {
+    if (Clock::now() >= until || now.verdict() != "fail") return;
+    CaseFolder every = folder;
+    every.every_edit = true;
+    ++fixes.judged;
+    Diagnosis searched = workplace.judge(every, candidate, source);
+    if (std::any_of(searched.findings.begin(), searched.findings.end(),
+                    [](const Finding& each) { return !each.edited.empty(); }))
+      now = std::move(searched);
+  };
+  bool searched = false;
   for (bool mended = true; mended && now.verdict() == "fail";) {
     mended = false;
     const std::multiset<std::string> faults = faults_of(now);
@@ -79,6 +92,10 @@ VerifiedFixes verify_fixes(const CaseFolder& folder, const fs::path& candidate, 
         break;
       }
       if (mended) break;  // its findings are others now
+    }
+    if (!mended && !std::exchange(searched, true)) {
+      search();
+      mended = true;  // once more, with what was found
     }
   }
   for (const std::string& each : faults_of(now)) fixes.remaining.push_back(each);

@@ -4,6 +4,7 @@
 #include "lab/candidate/candidate.hpp"
 #include "lab/findings/label_version.hpp"
 #include "lab/judge/diagnose.hpp"
+#include "lab/judge/emulated/exchanged_build.hpp"
 #include "lab/judge/emulated/not_built.hpp"
 #include "lab/judge/unset_locals.hpp"
 #include "lab/plan/parallel.hpp"
@@ -186,6 +187,8 @@ Diagnosis diagnose_candidate(const CaseFolder& folder, const fs::path& path, Bac
       request.whole_shuffles = with_whole_shuffles(path, settings);
     if (backend == Backend::emulated && line_of_unset_sum(request.source) != 0)
       request.with_locals = with_filled_locals(path, settings);
+    if (backend == Backend::emulated && !request.source.empty())
+      request.exchanging = with_exchanges(path, request.source, settings);
     const std::shared_ptr<const Candidate> candidate = build_candidate(path, settings, failure);
     if (candidate == nullptr && lacks_on_device(failure)) {
       diagnosis.error = failure.missing_header.empty()
@@ -275,6 +278,7 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, Backend backend
   } catch (const Error& error) {
     broken = error.what();
   }
+  request.every_edit = folder.every_edit;
   request.stranger = folder.label.empty() && folder.test.empty() && folder.instruction.empty() &&
                      request.recording == nullptr;
   list.resize(folder.candidates.size());

@@ -1,0 +1,113 @@
+// What a source with exchangeable expressions is made of. Every other expression that may stand in a place has a number,
+// and each call chooses one number: it shows whether one edit of the source makes a wrong answer right, for hundreds of
+// edits with one compilation.
+//
+// `a < b` becomes `a < isomer_edits::Less{7} < b`: the operators associate to the left and have one precedence, so
+// that the operands stay what they were, whatever they are made of.
+#pragma once
+
+#include <cmath>
+#include <type_traits>
+#include <utility>
+
+extern "C" int isomer_emulator_edit;
+
+namespace isomer_edits {
+
+inline bool chosen(int number) { return isomer_emulator_edit == number; }
+
+/// What divides nothing by zero while it is tried.
+template <class T>
+T divisor(const T& value) {
+  if constexpr (std::is_integral_v<T>) return value == 0 ? T(1) : value;
+  return value;
+}
+
+/// `f(a, b)` where that exists and is an R; what stands there otherwise.
+template <class R, class F, class A, class B>
+R other(F f, A& a, B& b, R own) {
+  if constexpr (std::is_invocable_r_v<R, F, A&, B&>) return static_cast<R>(f(a, b));
+  else return own;
+}
+
+// An operator and what may stand in its place, from its number on.
+#define ISOMER_EDITS_THREE(NAME, OP, FIRST, SECOND, THIRD)                                        \
+  struct NAME {                                                                                  \
+    int number;                                                                                  \
+  };                                                                                             \
+  template <class A>                                                                             \
+  struct NAME##Left {                                                                            \
+    A a;                                                                                         \
+    int number;                                                                                  \
+  };                                                                                             \
+  template <class A>                                                                             \
+  inline NAME##Left<A> operator OP(A&& a, NAME place) {                                          \
+    return {std::forward<A>(a), place.number};                                                   \
+  }                                                                                              \
+  template <class A, class B>                                                                    \
+  inline auto operator OP(NAME##Left<A> left, B&& b) -> std::decay_t<decltype(left.a OP b)> {    \
+    using R = std::decay_t<decltype(left.a OP b)>;                                               \
+    if (chosen(left.number))                                                                     \
+      return other<R>([](auto& x, auto& y) -> decltype(FIRST) { return FIRST; }, left.a, b, R(left.a OP b)); \
+    if (chosen(left.number + 1))                                                                 \
+      return other<R>([](auto& x, auto& y) -> decltype(SECOND) { return SECOND; }, left.a, b, R(left.a OP b)); \
+    if (chosen(left.number + 2))                                                                 \
+      return other<R>([](auto& x, auto& y) -> decltype(THIRD) { return THIRD; }, left.a, b, R(left.a OP b)); \
+    return left.a OP b;                                                                          \
+  }
+
+ISOMER_EDITS_THREE(Plus, +, x - y, x, y)
+ISOMER_EDITS_THREE(Minus, -, x + y, x, y - x)
+ISOMER_EDITS_THREE(Times, *, x / divisor(y), x, y)
+ISOMER_EDITS_THREE(Divided, /, x * y, x, (x + y - 1) / divisor(y))
+ISOMER_EDITS_THREE(Modulo, %, x / divisor(y), x, x * y)
+ISOMER_EDITS_THREE(Less, <, x <= y, x > y, x >= y)
+ISOMER_EDITS_THREE(LessEqual, <=, x < y, x >= y, x > y)
+ISOMER_EDITS_THREE(Greater, >, x >= y, x < y, x <= y)
+ISOMER_EDITS_THREE(GreaterEqual, >=, x > y, x <= y, x < y)
+ISOMER_EDITS_THREE(Equal, ==, x != y, x <= y, x >= y)
+ISOMER_EDITS_THREE(Unequal, !=, x == y, x < y, x > y)
+#undef ISOMER_EDITS_THREE
+
+/// The own value, or that of the others whose number is chosen; they are counted from `number` on.
+template <class T, class... Others>
+T value(int number, T own, Others... others) {
+  T result = own;
+  int at = number;
+  ((chosen(at++) ? void(result = static_cast<T>(others)) : void()), ...);
+  return result;
+}
+
+/// A variable, or with its number another one of its type. Not `?:`: g++ 12 loses temporaries of an index behind one.
+template <class T>
+T& either(int number, T& another, T& own) {
+  return chosen(number) ? another : own;
+}
+template <class T>
+const T& either(int number, const T& another, const T& own) {
+  return chosen(number) ? another : own;
+}
+
+/// The argument of a function in place of its result.
+template <class T, class... Others>
+T first(T own, Others...) {
+  return own;
+}
+
+/// A value times or divided by one of the factors, with a sign of its own, or as a magnitude: from `number` on.
+template <class T, class... Factors>
+T scaled(int number, const T& own, Factors... factors) {
+  using R = std::decay_t<T>;
+  if constexpr (std::is_floating_point_v<R>) {
+    if (chosen(number)) return -own;
+    if (chosen(number + 1)) return own < 0 ? -own : own;
+    R result = own;
+    int at = number + 2;
+    ((chosen(at) ? void(result = own * R(factors)) : chosen(at + 1) ? void(result = own / R(factors)) : void(), at += 2),
+     ...);
+    return result;
+  }
+  return own;
+}
+
+}  // namespace isomer_edits

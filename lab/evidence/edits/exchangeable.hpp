@@ -1,0 +1,31 @@
+#pragma once
+
+#include "lab/findings/code.hpp"
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+/// A source in which many expressions can be exchanged for others, one at a time, by a number that each call
+/// chooses: it is compiled once, and hundreds of edits of it are tried.
+namespace isomer::lab {
+
+/// One edit, on one line.
+struct Exchange {
+  int number = 0;  ///< CallSettings::edit
+  int line = 0;
+  Code code = Code::wrong_expression;  ///< what a source is told to have that this edit makes right
+  int rank = 0;                        ///< the likeliest mistakes first
+  std::string was, becomes;            ///< the line without its indentation
+};
+
+struct Exchangeable {
+  std::string source;  ///< as it is compiled: its lines have the numbers that they had
+  std::vector<Exchange> edits;
+};
+
+/// The source with every edit that is worth trying, but for those of some lines.
+Exchangeable exchangeable(const std::string& source, const std::set<int>& without_lines = {});
+
+}  // namespace isomer::lab

@@ -1,0 +1,357 @@
+#include "lab/evidence/edits/places.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+
+namespace isomer::lab {
+namespace {
+
+/// An operator, what it is called in the compiled source, how tightly it binds, and what may stand there: ""
+/// is the left operand alone, "right" the right one.
+struct ExchangedOperator {
+  std::string_view word, name;
+  int binds;
+  std::array<std::string_view, 3> others;
+};
+constexpr ExchangedOperator kExchanged[] = {
+    {"+", "Plus", 4, {"-", "", "right"}},        {"-", "Minus", 4, {"+", "", "exchanged"}},
+    {"*", "Times", 5, {"/", "", "right"}},       {"/", "Divided", 5, {"*", "", "up"}},
+    {"%", "Modulo", 5, {"/", "", "*"}},          {"<", "Less", 2, {"<=", ">", ">="}},
+    {"<=", "LessEqual", 2, {"<", ">=", ">"}},    {">", "Greater", 2, {">=", "<", "<="}},
+    {">=", "GreaterEqual", 2, {">", "<=", "<"}}, {"==", "Equal", 1, {"!=", "<=", ">="}},
+    {"!=", "Unequal", 1, {"==", "<", ">"}}};
+
+const ExchangedOperator* operator_of(std::string_view word) {
+  for (const ExchangedOperator& each : kExchanged)
+    if (each.word == word) return &each;
+  return nullptr;
+}
+
+/// Of words between operands; 0 where it is none.
+int binding_of(std::string_view word) {
+  if (const ExchangedOperator* found = operator_of(word)) return found->binds;
+  return word == "<<" || word == ">>" ? 3 : 0;
+}
+
+bool is_keyword(std::string_view word) {
+  constexpr std::array<std::string_view, 6> kWords = {"return", "case", "else", "do", "throw", "new"};
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+/// Whether a value ends with the token, so that an operator behind it has two operands.
+bool ends_value(const EditPlaces& places, std::size_t token) {
+  const CppTokens& tokens = places.tokens();
+  if (tokens[token].kind == CppToken::Kind::number || tokens.is(token, "]")) return true;
+  if (tokens.is(token, ")")) {
+    const std::size_t open = tokens[token].partner;
+    if (open == 0) return false;
+    const std::string_view before = tokens.text(open - 1);
+    if (before == "if" || before == "for" || before == "while" || before == "switch") return false;
+    // A cast is a word or two in parentheses, with nothing that could be called before them.
+    const bool called = tokens.is_name(open - 1) || before == ">" || before == ")" || before == "]";
+    const bool word = token - open <= 3 && tokens.is_name(open + 1) &&
+                      places.functions().named(open + 1) == nullptr && token > open + 1;
+    return called || !word;
+  }
+  if (!tokens.is_name(token) || is_keyword(tokens.text(token))) return false;
+  if (places.functions().named(token) != nullptr ||
+      (token > 0 && (tokens.is(token - 1, ".") || tokens.is(token - 1, "->") || tokens.is(token - 1, "::"))))
+    return true;
+  const char first = tokens.text(token).front();
+  return (first >= 'A' && first <= 'Z') || (first == 'k' && tokens.text(token).size() > 1);
+}
+
+/// The last token of the operand that begins there.
+std::size_t end_of_operand(const CppTokens& tokens, std::size_t first, int binds) {
+  std::size_t i = first;
+  while (tokens.is(i, "-") || tokens.is(i, "+") || tokens.is(i, "!") || tokens.is(i, "~") ||
+         tokens.is(i, "*") || tokens.is(i, "&"))
+    ++i;
+  if (tokens.is(i, "(") && tokens[i].partner > i) {
+    const std::size_t close = tokens[i].partner;
+    // Behind a cast comes what is cast.
+    if (tokens.is_name(close + 1) || tokens[close + 1].kind == CppToken::Kind::number)
+      return end_of_operand(tokens, close + 1, binds);
+    i = close;
+  }
+  while (i + 1 < tokens.size()) {
+    const std::string_view next = tokens.text(i + 1);
+    if ((next == "(" || next == "[") && tokens[i + 1].partner > i)
+      i = tokens[i + 1].partner;
+    else if (next == "." || next == "->" || next == "::")
+      i += 2;
+    else if (next == "<" && tokens.text(i).find("_cast") != std::string_view::npos)
+      while (i + 1 < tokens.size() && !tokens.is(i, ">")) ++i;
+    else
+      break;
+  }
+  while (binding_of(tokens.text(i + 1)) > binds && i + 2 < tokens.size())
+    i = end_of_operand(tokens, i + 2, binding_of(tokens.text(i + 1)));
+  return i;
+}
+
+/// The first token of the operand that ends there.
+std::size_t begin_of_operand(const EditPlaces& places, std::size_t last, int binds) {
+  const CppTokens& tokens = places.tokens();
+  std::size_t i = last;
+  while (i > 0) {
+    if (tokens.is(i, ")") || tokens.is(i, "]")) {
+      if (tokens[i].partner == 0) return last;
+      i = tokens[i].partner;
+      if (i > 0 && (tokens.is_name(i - 1) || tokens.is(i - 1, ")") || tokens.is(i - 1, "]")) &&
+          !is_keyword(tokens.text(i - 1)) && !tokens.is(i - 1, "if") && !tokens.is(i - 1, "while") &&
+          !tokens.is(i - 1, "for")) {
+        --i;
+        continue;
+      }
+    } else if (tokens.is(i - 1, ".") || tokens.is(i - 1, "->") || tokens.is(i - 1, "::")) {
+      i -= 2;
+      continue;
+    }
+    break;
+  }
+  while (i > 1 && binding_of(tokens.text(i - 1)) >= binds && ends_value(places, i - 2))
+    i = begin_of_operand(places, i - 2, binding_of(tokens.text(i - 1)));
+  return i;
+}
+
+void add_operator(EditPlaces& places, std::size_t at) {
+  const CppTokens& tokens = places.tokens();
+  const ExchangedOperator* op = operator_of(tokens.text(at));
+  if (op == nullptr || at == 0 || !places.open(at) || !ends_value(places, at - 1)) return;
+  const std::size_t first = begin_of_operand(places, at - 1, op->binds),
+                    last = end_of_operand(tokens, at + 1, op->binds);
+  const int number = places.next();
+  for (const std::string_view other : op->others) {
+    const std::string left(tokens.text(first, at - 1)), right(tokens.text(at + 1, last));
+    const bool compares = op->binds <= 2;
+    // One off is likelier than the opposite, and another operator than a part that is too much.
+    const bool one_off = compares && op->binds == 2 && (op->word.front() == other.front());
+    const Code code = one_off    ? Code::off_by_one
+                      : compares ? Code::inverted_condition
+                                 : Code::wrong_expression;
+    const int rank = one_off ? 0 : other == "!=" || other == "==" ? 1 : compares ? 3 : 2;
+    if (other.empty())
+      places.add({{at, last, ""}}, code, rank);
+    else if (other == "right")
+      places.add({{first, at, ""}}, code, rank);
+    else if (other == "exchanged")
+      places.add({{first, last, right + " - " + left}}, code, rank);
+    else if (other == "up")
+      places.add({{first, last, fmt::format("({} + {} - 1) / {}", left, right, right)}}, Code::tail_mask, 1);
+    else
+      places.add({{at, at, std::string(other)}}, code, rank);
+  }
+  places.replace(at, fmt::format("{} isomer_edits::{}{{{}}} {}", op->word, op->name, number, op->word));
+}
+
+/// Other numbers in place of a whole one, as text without its suffix.
+std::vector<std::string> other_whole(const std::string& digits) {
+  std::int64_t value = 0;
+  const bool hex = digits.size() > 2 && (digits[1] == 'x' || digits[1] == 'X');
+  const auto [end, error] =
+      std::from_chars(digits.data() + (hex ? 2 : 0), digits.data() + digits.size(), value, hex ? 16 : 10);
+  if (error != std::errc() || end != digits.data() + digits.size()) return {};
+  std::vector<std::int64_t> others = {value + 1, value - 1, 2 * value, value / 2, 0, 1, 4 * value};
+  if (value > 1 << 20) others = {value >> 1, 2 * value + 1};
+  std::vector<std::string> texts;
+  for (const std::int64_t each : others) {
+    const std::string text = hex ? fmt::format("{:#x}", each) : std::to_string(each);
+    if (each != value && (each >= 0 || !hex) && std::find(texts.begin(), texts.end(), text) == texts.end())
+      texts.push_back(text);
+  }
+  return texts;
+}
+
+std::vector<std::string> other_real(const std::string& digits, const std::string& suffix) {
+  const double value = std::strtod(digits.c_str(), nullptr);
+  std::vector<std::string> texts;
+  const auto put = [&](double each) {
+    std::string text = fmt::format("{:.9g}", each);
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    texts.push_back(text + suffix);
+  };
+  if (value == 0) {
+    put(1);
+    texts.emplace_back(suffix.empty() ? "-(double)INFINITY" : "-INFINITY");
+    return texts;
+  }
+  for (const double factor : {-1.0, 2.0, 0.5, 10.0, 0.1}) put(value * factor);
+  if (value != 1) put(1);
+  put(0);
+  if (value < 0.1)
+    for (const double epsilon : {1e-5, 1e-6, 1e-8, 1e-10, 1e-12, 1e-4})
+      if (epsilon != value) put(epsilon);
+  if (value > 200)
+    for (const double largest : {448.0, 127.0, 128.0, 255.0, 256.0, 240.0})
+      if (largest != value) put(largest);
+  if (value == 1) put(-value);
+  return texts;
+}
+
+void add_number(EditPlaces& places, std::size_t at) {
+  const CppTokens& tokens = places.tokens();
+  if (tokens[at].kind != CppToken::Kind::number || !places.open(at)) return;
+  const std::string text(tokens.text(at));
+  const bool hex = text.size() > 2 && (text[1] == 'x' || text[1] == 'X');
+  const bool real = !hex && text.find_first_of(".eE") != std::string::npos;
+  std::size_t end = text.size();
+  while (end > 0 && std::string_view("uUlLfF").find(text[end - 1]) != std::string_view::npos &&
+         !(hex && (text[end - 1] == 'f' || text[end - 1] == 'F')))
+    --end;
+  const std::string suffix = text.substr(end);
+  std::vector<std::string> others =
+      real ? other_real(text.substr(0, end), suffix) : other_whole(text.substr(0, end));
+  if (others.empty()) return;
+  if (!real)
+    for (std::string& each : others) each += suffix;
+  const int number = places.next();
+  std::string list = text;
+  const double own = real ? std::strtod(text.c_str(), nullptr) : 0;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    list += ", " + others[i];
+    const Code code = real && own > 0 && own < 0.01 ? Code::epsilon
+                      : !real && i < 2              ? Code::off_by_one
+                                                    : Code::wrong_expression;
+    places.add({{at, at, others[i]}}, code, i < 2 ? 1 : 2);
+  }
+  places.replace(at, fmt::format("isomer_edits::value({}, {})", number, list));
+}
+
+/// Variables that are read there in place of others of their type.
+void add_name(EditPlaces& places, std::size_t at) {
+  constexpr std::size_t kMost = 8;
+  const CppTokens& tokens = places.tokens();
+  if (!places.open(at) || places.functions().is_declared_here(at)) return;
+  const CppVariable* own = places.functions().named(at);
+  if (own == nullptr) return;
+  const std::string_view next = tokens.text(at + 1), before = at > 0 ? tokens.text(at - 1) : "";
+  constexpr std::array<std::string_view, 13> kAssigns = {"=",  "+=", "-=", "*=", "/=",  "++", "--",
+                                                         "%=", "|=", "&=", "^=", "<<=", ">>="};
+  if (std::find(kAssigns.begin(), kAssigns.end(), next) != kAssigns.end() || before == "++" ||
+      before == "--" || next == "(" || next == "::")
+    return;
+  std::vector<const CppVariable*> others = places.functions().in_scope(at);
+  std::erase_if(others, [&](const CppVariable* each) {
+    return each->name == own->name || each->type != own->type || each->declared > at;
+  });
+  // Names that read alike are mistaken for each other.
+  const auto alike = [&](const CppVariable* each) {
+    std::size_t common = 0;
+    while (common < each->name.size() && common < own->name.size() && each->name[common] == own->name[common])
+      ++common;
+    return common;
+  };
+  std::stable_sort(others.begin(), others.end(),
+                   [&](const CppVariable* a, const CppVariable* b) { return alike(a) > alike(b); });
+  if (others.size() > kMost) others.resize(kMost);
+  for (const CppVariable* each : others)
+    places.alternative(at, places.add({{at, at, each->name}}, Code::wrong_expression, 1), each->name);
+}
+
+/// Another axis of a thread's, block's or grid's numbers.
+void add_axis(EditPlaces& places, std::size_t at) {
+  const CppTokens& tokens = places.tokens();
+  constexpr std::array<std::string_view, 4> kNumbers = {"threadIdx", "blockIdx", "blockDim", "gridDim"};
+  if (!places.open(at) || !tokens.is(at + 1, ".") || !tokens.is_name(at + 2) ||
+      std::find(kNumbers.begin(), kNumbers.end(), tokens.text(at)) == kNumbers.end())
+    return;
+  std::string chosen;
+  for (const std::string_view number : kNumbers)
+    for (const std::string_view axis : {"x", "y", "z"}) {
+      const bool same = number == tokens.text(at);
+      const std::string text = fmt::format("{}.{}", number, axis);
+      // Another axis of the same, or the same axis of a size for a size.
+      const bool sizes = (number == "blockDim" || number == "gridDim") &&
+                         (tokens.is(at, "blockDim") || tokens.is(at, "gridDim"));
+      if ((same && axis == tokens.text(at + 2)) || (!same && (axis != tokens.text(at + 2) || !sizes)))
+        continue;
+      const int edit = places.add({{at, at + 2, text}}, Code::wrong_expression, 2);
+      chosen += fmt::format("isomer_emulator_edit == {} ? {} : ", edit, text);
+    }
+  if (!chosen.empty()) places.surround(at, at + 2, "(" + chosen, ")");
+}
+
+/// Functions that are mistaken for each other; "" is the argument itself.
+struct Mistaken {
+  std::string_view name;
+  std::vector<std::string_view> others;
+  Code code;
+};
+
+const std::vector<Mistaken>& mistaken() {
+  static const std::vector<Mistaken> list = {
+      {"fmaxf", {"fminf"}, Code::other_reduction},
+      {"fminf", {"fmaxf"}, Code::other_reduction},
+      {"max", {"min"}, Code::other_reduction},
+      {"min", {"max"}, Code::other_reduction},
+      {"fmax", {"fmin"}, Code::other_reduction},
+      {"fmin", {"fmax"}, Code::other_reduction},
+      {"expf", {"exp2f", "", "expm1f"}, Code::log_base},
+      {"__expf", {"exp2f", ""}, Code::log_base},
+      {"exp", {"exp2", ""}, Code::log_base},
+      {"exp2f", {"expf", ""}, Code::log_base},
+      {"exp2", {"exp", ""}, Code::log_base},
+      {"logf", {"log2f", "", "log1pf"}, Code::log_base},
+      {"__logf", {"log2f", ""}, Code::log_base},
+      {"log", {"log2", ""}, Code::log_base},
+      {"log2f", {"logf", ""}, Code::log_base},
+      {"log2", {"log", ""}, Code::log_base},
+      {"log1pf", {"logf"}, Code::missing_term},
+      {"floorf", {"ceilf", "rintf", "truncf"}, Code::rounding_mode},
+      {"floor", {"ceil", "rint", "trunc"}, Code::rounding_mode},
+      {"ceilf", {"floorf", "rintf", "truncf"}, Code::rounding_mode},
+      {"roundf", {"rintf", "truncf", "floorf", "ceilf"}, Code::rounding_mode},
+      {"rintf", {"roundf", "truncf", "floorf", "ceilf"}, Code::rounding_mode},
+      {"nearbyintf", {"roundf", "truncf", "floorf", "ceilf"}, Code::rounding_mode},
+      {"truncf", {"rintf", "roundf", "floorf"}, Code::rounding_mode},
+      {"sqrtf", {"rsqrtf", ""}, Code::wrong_expression},
+      {"rsqrtf", {"sqrtf", ""}, Code::wrong_expression},
+      {"fabsf", {""}, Code::wrong_expression},
+      {"fabs", {""}, Code::wrong_expression},
+      {"abs", {""}, Code::wrong_expression},
+      {"sinf", {"cosf"}, Code::wrong_expression},
+      {"cosf", {"sinf"}, Code::wrong_expression},
+      {"tanhf", {"erff", ""}, Code::wrong_expression},
+      {"erff", {"tanhf"}, Code::wrong_expression},
+      {"__shfl_down_sync", {"__shfl_xor_sync", "__shfl_up_sync"}, Code::other_reduction},
+      {"__shfl_up_sync", {"__shfl_down_sync", "__shfl_xor_sync"}, Code::wrong_expression},
+      {"__shfl_xor_sync", {"__shfl_down_sync"}, Code::other_reduction},
+      {"__any_sync", {"__all_sync"}, Code::inverted_condition},
+      {"__all_sync", {"__any_sync"}, Code::inverted_condition}};
+  return list;
+}
+
+void add_function(EditPlaces& places, std::size_t at) {
+  const CppTokens& tokens = places.tokens();
+  if (!tokens.is_name(at) || !tokens.is(at + 1, "(") || !places.open(at)) return;
+  if (at > 0 && (tokens.is(at - 1, ".") || tokens.is(at - 1, "->") || tokens.is(at - 1, "::"))) return;
+  const auto found = std::find_if(mistaken().begin(), mistaken().end(),
+                                  [&](const Mistaken& each) { return each.name == tokens.text(at); });
+  if (found == mistaken().end()) return;
+  std::string chosen;
+  for (const std::string_view other : found->others) {
+    const int edit = places.add({{at, at, std::string(other)}}, found->code, other.empty() ? 3 : 1);
+    chosen += fmt::format("if (isomer_emulator_edit == {}) return decltype({}(v...))({}(v...)); ", edit,
+                          found->name, other.empty() ? "isomer_edits::first" : other);
+  }
+  places.replace(at, fmt::format("([&](auto&&... v) {{ {}return {}(v...); }})", chosen, found->name));
+}
+
+}  // namespace
+
+void add_expressions(EditPlaces& places) {
+  for (std::size_t i = 0; i < places.tokens().size(); ++i) {
+    add_operator(places, i);
+    add_number(places, i);
+    add_name(places, i);
+    add_axis(places, i);
+    add_function(places, i);
+  }
+}
+
+}  // namespace isomer::lab

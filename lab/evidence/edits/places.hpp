@@ -1,0 +1,65 @@
+#pragma once
+
+#include "lab/evidence/edits/exchangeable.hpp"
+#include "lab/evidence/edits/variables.hpp"
+#include "lab/text/cpp_tokens.hpp"
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace isomer::lab {
+
+/// Where edits of a source are collected: what each is in the source, and how the compiled one chooses it.
+class EditPlaces {
+ public:
+  EditPlaces(const std::string& source, const CppTokens& tokens, const CppFunctions& functions,
+             const std::set<int>& without_lines);
+
+  const CppTokens& tokens() const { return tokens_; }
+  const CppFunctions& functions() const { return functions_; }
+  /// Whether expressions on that token's line are exchanged at all.
+  bool open(std::size_t token) const;
+
+  /// A part of the source that is another text with the edit.
+  struct Part {
+    std::size_t first, last;  ///< tokens
+    std::string text;
+  };
+  /// Takes an edit down, and gives its number. Those of several lines are none: 0.
+  int add(std::vector<Part> parts, Code code, int rank);
+  /// Numbers for edits that have no text of their own, so that the next ones follow.
+  int next() const { return next_; }
+  int skip() { return next_++; }
+
+  // What the compiled source has there. What is put round later stands outside.
+  void replace(std::size_t token, std::string text) { replaced_[token] = std::move(text); }
+  void alternative(std::size_t token, int number, std::string text) {
+    alternatives_[token].emplace_back(number, std::move(text));
+  }
+  void surround(std::size_t first, std::size_t last, const std::string& before, const std::string& behind);
+
+  Exchangeable whole() &&;
+
+ private:
+  std::string line_with(const std::vector<Part>& parts) const;
+
+  const std::string& source_;
+  const CppTokens& tokens_;
+  const CppFunctions& functions_;
+  const std::set<int>& without_lines_;
+  int next_ = 1;
+  std::vector<Exchange> edits_;
+  std::map<std::size_t, std::string> replaced_, before_, behind_;
+  std::map<std::size_t, std::vector<std::pair<int, std::string>>> alternatives_;
+};
+
+/// Operators, numbers, names and functions for others of their kind.
+void add_expressions(EditPlaces& places);
+/// Conditions, assignments, factors of what is assigned, and arguments of calls.
+void add_statements(EditPlaces& places);
+
+}  // namespace isomer::lab

@@ -1,0 +1,200 @@
+#include "lab/evidence/edits/places.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace isomer::lab {
+namespace {
+
+/// The parts of a condition between && or ||, whichever stand outside of all parentheses.
+struct Terms {
+  std::string_view joined;  ///< "&&", "||"; empty for a single term
+  std::vector<std::pair<std::size_t, std::size_t>> list;
+};
+
+Terms terms_of(const CppTokens& tokens, std::size_t first, std::size_t last) {
+  Terms terms;
+  std::size_t begin = first;
+  for (std::size_t i = first; i <= last; ++i) {
+    if ((tokens.is(i, "(") || tokens.is(i, "[") || tokens.is(i, "{")) && tokens[i].partner > i)
+      i = tokens[i].partner;
+    if (!tokens.is(i, "&&") && !tokens.is(i, "||")) continue;
+    // Of both kinds beside each other the whole is one term.
+    if (!terms.joined.empty() && terms.joined != tokens.text(i)) return {"", {{first, last}}};
+    terms.joined = tokens.text(i);
+    terms.list.emplace_back(begin, i - 1);
+    begin = i + 1;
+  }
+  terms.list.emplace_back(begin, last);
+  return terms;
+}
+
+/// A condition from the first token to the last: the other way round, and without each of its terms.
+void add_condition(EditPlaces& places, std::size_t first, std::size_t last) {
+  const CppTokens& tokens = places.tokens();
+  if (first > last || !places.open(first) || !places.open(last)) return;
+  const Terms terms = terms_of(tokens, first, last);
+  for (const auto& [begin, end] : terms.list) {
+    if (begin > end) return;
+    const std::string text(tokens.text(begin, end));
+    const int negated = places.add({{begin, end, fmt::format("!({})", text)}}, Code::inverted_condition, 2);
+    if (terms.joined.empty()) {
+      places.surround(begin, end, "(bool(", fmt::format(") != (isomer_emulator_edit == {}))", negated));
+      continue;
+    }
+    const bool is_first = begin == first;
+    const int without =
+        places.add({{is_first ? begin : begin - 1, is_first ? end + 1 : end, ""}}, Code::wrong_expression, 2);
+    places.surround(begin, end,
+                    terms.joined == "&&" ? fmt::format("((isomer_emulator_edit == {} || bool(", without)
+                                         : fmt::format("((isomer_emulator_edit != {} && bool(", without),
+                    fmt::format(")) != (isomer_emulator_edit == {}))", negated));
+  }
+}
+
+void add_conditions(EditPlaces& places) {
+  const CppTokens& tokens = places.tokens();
+  for (std::size_t i = 1; i < tokens.size(); ++i) {
+    if (!tokens.is(i, "(") || tokens[i].partner <= i + 1) continue;
+    const std::size_t close = tokens[i].partner;
+    if (tokens.is(i - 1, "if") || tokens.is(i - 1, "while")) add_condition(places, i + 1, close - 1);
+    if (!tokens.is(i - 1, "for")) continue;
+    std::size_t begin = i + 1;
+    while (begin < close && !tokens.is(begin, ";")) ++begin;
+    std::size_t end = begin + 1;
+    while (end < close && !tokens.is(end, ";")) ++end;
+    // A loop that runs while its condition does not hold may never end: only its parts are left out.
+    if (end < close && terms_of(tokens, begin + 1, end - 1).list.size() > 1)
+      add_condition(places, begin + 1, end - 1);
+  }
+}
+
+bool is_real(const std::string& type) {
+  return type.starts_with("float") || type.starts_with("double") || type.starts_with("const float");
+}
+
+/// Variables that what is assigned may have to be multiplied by.
+std::string factors_at(const EditPlaces& places, std::size_t at, std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 5;
+  std::string list;
+  for (const CppVariable* each : places.functions().in_scope(at)) {
+    const bool number =
+        each->type == "float " || each->type == "double " || each->type == "int " || each->type == "int64_t ";
+    if (!number || each->declared + 1 >= at || names.size() == kMost) continue;
+    // What is declared in the same statement has no value yet.
+    if (std::any_of(names.begin(), names.end(), [&](const std::string& n) { return n == each->name; }))
+      continue;
+    names.push_back(each->name);
+    list += ", " + each->name;
+  }
+  return list;
+}
+
+/// The right side of an assignment, or a first value: with another sign, and with a factor more.
+void add_factors(EditPlaces& places, std::size_t first, std::size_t last) {
+  const CppTokens& tokens = places.tokens();
+  if (first > last || !places.open(first) || !places.open(last)) return;
+  std::vector<std::string> names;
+  const std::string list = factors_at(places, first, names);
+  const std::string own(tokens.text(first, last));
+  const std::string inner = last > first ? "(" + own + ")" : own;
+  const int number = places.add({{first, last, "-" + inner}}, Code::wrong_expression, 2);
+  places.add({{first, last, "fabsf(" + own + ")"}}, Code::missing_absolute, 2);
+  for (const std::string& name : names) {
+    places.add({{first, last, fmt::format("{} * {}", inner, name)}}, Code::missing_scale, 3);
+    places.add({{first, last, fmt::format("{} / {}", inner, name)}}, Code::missing_scale, 3);
+  }
+  places.surround(first, last, fmt::format("isomer_edits::scaled({}, ", number), list + ")");
+}
+
+/// How an assignment may have been meant, as its words say.
+std::vector<std::string_view> other_assignments(std::string_view word) {
+  if (word == "=") return {"+="};
+  if (word == "+=") return {"=", "*="};
+  if (word == "-=") return {"+="};
+  if (word == "*=") return {"/=", "+="};
+  if (word == "/=") return {"*="};
+  return {};
+}
+
+void add_assignment(EditPlaces& places, std::size_t first) {
+  const CppTokens& tokens = places.tokens();
+  std::size_t at = first, end = first;
+  while (end < tokens.size() && !tokens.is(end, ";") && !tokens.is(end, "{") && !tokens.is(end, "}"))
+    end = (tokens.is(end, "(") || tokens.is(end, "[")) && tokens[end].partner > end ? tokens[end].partner + 1
+                                                                                    : end + 1;
+  if (!tokens.is(end, ";")) return;
+  while (at < end && tokens.text(at).back() != '=')
+    at = (tokens.is(at, "(") || tokens.is(at, "[")) && tokens[at].partner > at ? tokens[at].partner + 1
+                                                                               : at + 1;
+  if (at >= end || at + 1 >= end || !places.open(first) || !places.open(end - 1)) return;
+  const CppVariable* left = places.functions().named(first);
+  const bool declares = places.functions().begins_declaration(first);
+  if (declares) {
+    if (tokens.is(at, "=") && tokens.is_name(at - 1))
+      for (std::size_t i = first; i < at; ++i)
+        if (tokens.is(i, "float") || tokens.is(i, "double")) {
+          // Of several declarators the first.
+          std::size_t last = at + 1;
+          while (last < end && !tokens.is(last, ","))
+            last = (tokens.is(last, "(") || tokens.is(last, "{")) && tokens[last].partner > last
+                       ? tokens[last].partner + 1
+                       : last + 1;
+          add_factors(places, at + 1, last - 1);
+          break;
+        }
+    return;
+  }
+  if (left == nullptr) return;
+  if (is_real(left->type)) add_factors(places, at + 1, end - 1);
+  const std::string target(tokens.text(first, at - 1)), value(tokens.text(at + 1, end - 1));
+  const int dropped = places.add({{first, end, ""}}, Code::wrong_expression, 3);
+  std::string others;
+  for (const std::string_view word : other_assignments(tokens.text(at))) {
+    const int edit = places.add({{at, at, std::string(word)}}, Code::wrong_expression, 2);
+    others += fmt::format("if (isomer_emulator_edit == {}) {{ {} {} {}; }} else ", edit, target, word, value);
+  }
+  places.surround(first, end, fmt::format("{{ {}if (isomer_emulator_edit != {}) ", others, dropped), " }");
+}
+
+/// Two arguments of one type, each in the other's place.
+void add_arguments(EditPlaces& places, std::size_t open) {
+  const CppTokens& tokens = places.tokens();
+  const std::size_t close = tokens[open].partner;
+  if (!tokens.is(open, "(") || close <= open + 3 || open == 0 ||
+      !(tokens.is_name(open - 1) || tokens.is(open - 1, ">>>")) || tokens.is(open - 1, "for"))
+    return;
+  std::vector<std::size_t> names;  // arguments that are a variable and no more
+  for (std::size_t i = open + 1; i < close; ++i) {
+    if ((tokens.is(i, "(") || tokens.is(i, "[") || tokens.is(i, "{")) && tokens[i].partner > i)
+      i = tokens[i].partner;
+    const bool alone = (tokens.is(i - 1, ",") || i - 1 == open) && (tokens.is(i + 1, ",") || i + 1 == close);
+    if (alone && places.open(i) && places.functions().named(i) != nullptr) names.push_back(i);
+  }
+  constexpr std::size_t kMost = 24;
+  if (names.size() > kMost) return;
+  for (std::size_t a = 0; a < names.size(); ++a)
+    for (std::size_t b = a + 1; b < names.size(); ++b) {
+      const CppVariable *one = places.functions().named(names[a]),
+                        *other = places.functions().named(names[b]);
+      if (one->type != other->type || one->name == other->name) continue;
+      const int edit = places.add({{names[a], names[a], other->name}, {names[b], names[b], one->name}},
+                                  Code::argument_order, 1);
+      places.alternative(names[a], edit, other->name);
+      places.alternative(names[b], edit, one->name);
+    }
+}
+
+}  // namespace
+
+void add_statements(EditPlaces& places) {
+  add_conditions(places);
+  for (std::size_t i = 0; i < places.tokens().size(); ++i) {
+    add_arguments(places, i);
+    if (places.functions().starts_statement(i)) add_assignment(places, i);
+  }
+}
+
+}  // namespace isomer::lab

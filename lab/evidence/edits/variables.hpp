@@ -1,0 +1,49 @@
+#pragma once
+
+#include "lab/text/cpp_tokens.hpp"
+
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+
+/// A parameter or local variable of a function, and where it can be named.
+struct CppVariable {
+  std::string name;
+  std::string type;  ///< as written, of a number without const; an array's has its extents
+  std::size_t declared = 0, first = 0, last = 0;  ///< tokens: its name, and where it is in scope
+};
+
+/// What of a source stands in functions, and which variables can be named there.
+class CppFunctions {
+ public:
+  explicit CppFunctions(const CppTokens& tokens);
+
+  /// Whether the token is in a function's body, where an expression may stand: in no declaration of a type, a
+  /// constant, shared memory or a template's argument.
+  bool in_body(std::size_t token) const { return in_body_[token]; }
+  bool starts_statement(std::size_t token) const { return starts_[token]; }
+  bool is_declared_here(std::size_t token) const { return declares_[token]; }
+  /// Whether a declaration begins there.
+  bool begins_declaration(std::size_t token) const { return declaration_[token]; }
+  /// The innermost variable of that name that is in scope there; null: none is.
+  const CppVariable* named(std::size_t token) const;
+  /// All variables in scope at the token, inner ones last, hidden ones left out.
+  std::vector<const CppVariable*> in_scope(std::size_t token) const;
+
+ private:
+  void find_bodies();
+  void find_parameters(std::size_t open, std::size_t first, std::size_t last);
+  void find_locals();
+  /// A declaration that begins there; 0 where none does, else the token behind it.
+  std::size_t declaration_at(std::size_t start, std::size_t last);
+  std::size_t end_of_scope(std::size_t token) const;
+  void leave_out();
+
+  const CppTokens& tokens_;
+  std::vector<bool> in_body_, starts_, declares_, declaration_;
+  std::vector<std::size_t> block_;  ///< per token the `{` round it; its own index where it has none
+  std::vector<CppVariable> variables_;
+};
+
+}  // namespace isomer::lab

@@ -1,0 +1,204 @@
+// Faults that no experiment names, found by an edit of the source with which every call is right; and that a
+// right source is not accused, and that only expressions are exchanged.
+#include <gtest/gtest.h>
+
+#include "core/temporary_folder.hpp"
+#include "lab/candidate/folder.hpp"
+#include "lab/evidence/edits/exchangeable.hpp"
+#include "lab/findings/mend/verify_fixes.hpp"
+#include "lab/judge/diagnose.hpp"
+#include "recorded_call.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <random>
+#include <set>
+#include <string>
+
+namespace isomer::lab {
+namespace {
+
+Value drawn(std::mt19937& engine, const std::string& name, const std::vector<std::int64_t>& shape) {
+  Value value = tensor_value(name, DType::f32, shape);
+  std::normal_distribution<float> normal;
+  for (std::int64_t i = 0; i < value.tensor.numel(); ++i)
+    static_cast<float*>(value.tensor.data)[i] = normal(engine);
+  return value;
+}
+float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
+
+/// Pairs of elements half a head apart, turned by an angle of their token, and weighed by their head.
+Recording turned_heads() {
+  Recording recording;
+  std::mt19937 engine(11);
+  for (const std::int64_t tokens : {5, 9}) {
+    constexpr std::int64_t kHeads = 3, kHalf = 4;
+    record(recording, "turned_heads",
+           {drawn(engine, "x", {tokens, kHeads, 2 * kHalf}), drawn(engine, "angle", {tokens, kHalf}),
+            drawn(engine, "weight", {kHeads, kHalf}), drawn(engine, "bias", {kHeads, kHalf}),
+            tensor_value("y", DType::f32, {tokens, kHeads, 2 * kHalf})},
+           [tokens](std::vector<Value>& v) {
+             for (std::int64_t t = 0; t < tokens; ++t)
+               for (std::int64_t h = 0; h < kHeads; ++h)
+                 for (std::int64_t d = 0; d < kHalf; ++d) {
+                   const std::int64_t at = (t * kHeads + h) * 2 * kHalf + d;
+                   const double a = double(f32(v[0])[at]), b = double(f32(v[0])[at + kHalf]),
+                                angle = double(f32(v[1])[t * kHalf + d]),
+                                w = double(f32(v[2])[h * kHalf + d]), bias = double(f32(v[3])[h * kHalf + d]);
+                   f32(v[4])[at] = static_cast<float>(w * (a * std::cos(angle) - b * std::sin(angle)) + bias);
+                   f32(v[4])[at + kHalf] =
+                       static_cast<float>(a * std::sin(angle) + b * std::cos(angle) - w * bias);
+                 }
+           });
+  }
+  return recording;
+}
+
+constexpr const char* kTurnedHeads = R"(#include <cuda_runtime.h>
+#include <math.h>
+
+__global__ void turn(const float* x, const float* angle, const float* weight, const float* bias, float* y,
+                     int heads, int half) {
+  const int token = blockIdx.x, head = blockIdx.y;
+  for (int d = threadIdx.x; d < half; d += blockDim.x) {
+    const float* from = x + (token * heads + head) * 2 * half;
+    float* to = y + (token * heads + head) * 2 * half;
+    const float a = from[d], b = from[d + half];
+    const float c = cosf(angle[token * half + d]), s = sinf(angle[token * half + d]);
+    const float w = weight[head * half + d], o = bias[head * half + d];
+    to[d] = w * (a * c - b * s) + o;
+    to[d + half] = a * s + b * c - w * o;
+  }
+}
+
+extern "C" void turned_heads(const float* x, const float* angle, const float* weight, const float* bias, float* y,
+                             int tokens, int heads, int dim) {
+  const int half = dim / 2;
+  turn<<<dim3(tokens, heads), 32>>>(x, angle, weight, bias, y, heads, half);
+}
+)";
+
+struct Fault {
+  const char* name;
+  const char *right, *wrong;  ///< of the source
+  int line;
+};
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+
+CaseFolder folder_of(const std::filesystem::path& place, const std::string& source) {
+  std::ofstream(place / "candidate.cu") << source;
+  save_recording((place / "recording.safetensors").string(), turned_heads());
+  CaseFolder folder;
+  folder.folder = place;
+  folder.candidates = {place / "candidate.cu"};
+  folder.recording = place / "recording.safetensors";
+  return folder;
+}
+
+std::string text_of(const Diagnosis& said) {
+  std::string text = said.verdict() + " " + said.error;
+  for (const Finding& each : said.findings) text += "\n" + said_against(each) + ": " + each.evidence;
+  return text;
+}
+
+std::string line_of(const std::string& source, int line) {
+  std::size_t at = 0;
+  while (--line > 0) at = source.find('\n', at) + 1;
+  const std::string found = source.substr(at, source.find('\n', at) - at);
+  return found.substr(found.find_first_not_of(' '));
+}
+
+class OneEdit : public testing::TestWithParam<Fault> {};
+
+TEST_P(OneEdit, IsFoundAndMends) {
+  const Fault& fault = GetParam();
+  std::string source = kTurnedHeads;
+  const std::size_t at = source.find(fault.right);
+  ASSERT_NE(at, std::string::npos);
+  source.replace(at, std::string(fault.right).size(), fault.wrong);
+  const core::TemporaryFolder place("test", "one-edit");
+  const CaseFolder folder = folder_of(place.path(), source);
+  const Diagnosis said = diagnose_folder(folder).at(0);
+  ASSERT_EQ(said.findings.size(), 1u) << text_of(said);
+  const Finding& finding = said.findings.front();
+  EXPECT_EQ(finding.code, Code::wrong_expression) << text_of(said);
+  EXPECT_EQ(finding.location.line, fault.line) << text_of(said);
+  EXPECT_EQ(finding.edited, line_of(kTurnedHeads, fault.line)) << text_of(said);
+  EXPECT_NE(finding.evidence.find("all 2 calls are right"), std::string::npos) << finding.evidence;
+  const VerifiedFixes fixes = verify_fixes(folder, folder.candidates.front(), said, 60);
+  EXPECT_TRUE(fixes.passes);
+  EXPECT_NE(fixes.patch.find("+    " + line_of(kTurnedHeads, fault.line)), std::string::npos) << fixes.patch;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, OneEdit,
+    testing::Values(Fault{"sign_of_a_term", "a * s + b * c - w * o", "a * s - b * c - w * o", 14},
+                    Fault{"name_of_another", "w * (a * c - b * s) + o", "w * (a * c - b * s) + b", 13},
+                    Fault{"operator", "b * c - w * o", "b * c - w / o", 14},
+                    Fault{"place_of_another", "b = from[d + half]", "b = from[d + heads]", 10}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(OneEdit, ARightSourceIsNotAccused) {
+  const core::TemporaryFolder place("test", "one-edit");
+  const Diagnosis said = diagnose_folder(folder_of(place.path(), kTurnedHeads)).at(0);
+  EXPECT_EQ(said.verdict(), "pass") << text_of(said);
+}
+
+// Two faults are no single edit: what is not explained stays so.
+TEST(OneEdit, DoesNotMendTwoFaults) {
+  std::string source = kTurnedHeads;
+  source.replace(source.find("a * s + b * c"), 13, "a * s - b * c");
+  source.replace(source.find("- b * s) + o"), 12, "- b * s) + a");
+  const core::TemporaryFolder place("test", "one-edit");
+  const Diagnosis said = diagnose_folder(folder_of(place.path(), source)).at(0);
+  EXPECT_NE(said.verdict(), "pass");
+  for (const Finding& each : said.findings) EXPECT_TRUE(each.edited.empty()) << text_of(said);
+}
+
+TEST(Exchangeable, KeepsEveryLineAndHasEachEditOnOne) {
+  const Exchangeable made = exchangeable(kTurnedHeads);
+  const std::string source = kTurnedHeads;
+  EXPECT_EQ(std::count(made.source.begin(), made.source.end(), '\n'),
+            std::count(source.begin(), source.end(), '\n'));
+  EXPECT_GT(made.edits.size(), 100u);
+  std::set<int> numbers;
+  for (const Exchange& each : made.edits) {
+    EXPECT_TRUE(numbers.insert(each.number).second) << each.number;
+    EXPECT_EQ(each.was, line_of(source, each.line)) << each.becomes;
+    EXPECT_NE(each.was, each.becomes);
+    EXPECT_EQ(std::count(each.becomes.begin(), each.becomes.end(), '('),
+              std::count(each.becomes.begin(), each.becomes.end(), ')'))
+        << each.becomes;
+  }
+}
+
+TEST(Exchangeable, LeavesConstantsDeclarationsAndTextAlone) {
+  const std::string source = R"(#define SIZE 4 + 4
+constexpr int kTile = 8 * 2;
+template <int N> struct Tile { int room[N + 1]; };
+// a + b in a comment
+__global__ void f(int* y, int n) {
+  constexpr int kHalf = kTile / 2;
+  __shared__ int kept[kTile * 2];
+  static_assert(kHalf + 1 > 0, "a + b");
+  int room[16];
+  Tile<3> tile;
+  y[0] = static_cast<int>(sizeof(room));
+}
+)";
+  for (const Exchange& each : exchangeable(source).edits) EXPECT_GE(each.line, 11) << each.becomes;
+  EXPECT_FALSE(exchangeable(source).edits.empty());
+  EXPECT_TRUE(exchangeable(source, {11}).edits.empty());
+  EXPECT_EQ(exchangeable(source, {11}).source, source);
+}
+
+TEST(Exchangeable, TakesNonsenseWithoutHarm) {
+  for (const char* text :
+       {"", "{", "}", "(", "void f( {", "void f() { if (", "void f() { a[", "\"", "R\"(", "/*", "#",
+        "void f() { for (;;", "void f() { x = ; }", "int f(int a, { return a + ; }"})
+    EXPECT_NO_FATAL_FAILURE(exchangeable(text)) << text;
+}
+
+}  // namespace
+}  // namespace isomer::lab
