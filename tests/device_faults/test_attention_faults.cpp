@@ -18,7 +18,7 @@ TEST_P(AttentionFault, IsNamed) { planted::expect_named(planted::attention_fault
 /// The first tier has every second of them.
 INSTANTIATE_TEST_SUITE_P(
     OfEachKind, AttentionFault,
-    testing::ValuesIn(tests::every_nth(planted::first_of_each_kind(planted::attention_faults()), 2)),
+    testing::ValuesIn(tests::every_nth(planted::first_of_each_kind(planted::attention_faults()), 3)),
     [](const auto& info) { return std::string(info.param.name); });
 INSTANTIATE_TEST_SUITE_P(
     Others, AttentionFault,
