@@ -137,7 +137,8 @@ constexpr Stranger kStrangers[] = {
     {"multiply_by_warpgroups", "fp8_gemm", "pass", Code::none, "warpgroups.cu"},
     {"multiply_by_warpgroups_unfenced", "fp8_gemm", "fail", Code::missing_barrier, "warpgroups.cu"},
 };
-/// The second tier: what takes long, and whose op, verdict and code one above has that takes less.
+/// The second tier: what takes long, with what stood beside it. Of most the op, verdict and code are those of
+/// one above that takes less.
 constexpr Stranger kMore[] = {
     {"attend_heads_not_rescaled", "attention", "fail", Code::missing_rescale, "few_sizes.cu"},
     {"quantise_lettered_strides", "quantize_copy_kv", "pass", Code::convention, "few_sizes.cu"},
