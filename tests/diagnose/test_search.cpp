@@ -243,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(Of, EveryForm, testing::ValuesIn(all_ports()), [](const
 });
 
 INSTANTIATE_TEST_SUITE_P(Of, EveryVariationOfAnOp,
-                         testing::ValuesIn(tests::every_nth(variations_of_ops(), 6)), [](const auto& info) {
+                         testing::ValuesIn(tests::every_nth(variations_of_ops(), 9)), [](const auto& info) {
                            std::string name =
                                info.param.forms.front()->oracle->contract->op + "_" + info.param.variation;
                            std::replace_if(
