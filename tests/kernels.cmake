@@ -21,10 +21,10 @@ function(isomer_kernel_test name)
 endfunction()
 
 # Watched, at 32 and 64 lanes. The first tier takes fewer cases, which run every kernel too.
-isomer_kernel_test(emulated check --backend emulated --sample 2)
+isomer_kernel_test(emulated check --backend emulated --sample 1)
 isomer_kernel_test(emulated_28 check --backend emulated --sample 28)
 # The second tier compiles every program, the first so many of each kernel.
-isomer_kernel_test(sm_90a_sample prebuild --arch sm_90a --no-spills --sample 2 --out ${CMAKE_BINARY_DIR}/tests/bundles/sm_90a_sample)
+isomer_kernel_test(sm_90a_sample prebuild --arch sm_90a --no-spills --sample 1 --out ${CMAKE_BINARY_DIR}/tests/bundles/sm_90a_sample)
 isomer_kernel_test(sm_90a prebuild --arch sm_90a --no-spills --out ${CMAKE_BINARY_DIR}/tests/bundles/sm_90a)
 set_tests_properties(gpu.emulated_28 gpu.sm_90a PROPERTIES LABELS tier2)
 # Attention's mma.sync kernel has other tiles on Ampere and on Ada.
@@ -32,7 +32,7 @@ foreach(arch sm_80 sm_89)
   isomer_kernel_test(${arch} prebuild --arch ${arch} --op attention --implementation cuda/sm80 --no-spills --out ${CMAKE_BINARY_DIR}/tests/bundles/${arch})
   set_tests_properties(gpu.${arch} PROPERTIES LABELS tier2)
 endforeach()
-isomer_kernel_test(sm_80_sample prebuild --arch sm_80 --op attention --implementation cuda/sm80 --no-spills --sample 2 --out ${CMAKE_BINARY_DIR}/tests/bundles/sm_80_sample)
+isomer_kernel_test(sm_80_sample prebuild --arch sm_80 --op attention --implementation cuda/sm80 --no-spills --sample 1 --out ${CMAKE_BINARY_DIR}/tests/bundles/sm_80_sample)
 # The second tier: both of AMD's compilers. hipcc, which stands in where there is no hipRTC and is a process for each program,
 # compiles all; hipRTC, the same compiler, compiles one program after the other and a sample of each kernel's.
 set(bundles ${CMAKE_BINARY_DIR}/tests/bundles)

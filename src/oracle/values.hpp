@@ -13,6 +13,7 @@ class Random {
  public:
   explicit Random(std::uint64_t seed, std::string_view stream = {});
   std::uint64_t bits();
+  void skip(std::uint64_t count);                             ///< so many of `bits`
   double uniform();                                           ///< [0, 1)
   double normal();                                            ///< mean 0, variance 1
   std::int64_t below(std::int64_t count);                     ///< [0, count)

@@ -18,7 +18,7 @@ TEST_P(AttentionFault, IsNamed) { planted::expect_named(planted::attention_fault
 /// The first tier has every second of them.
 INSTANTIATE_TEST_SUITE_P(
     OfEachKind, AttentionFault,
-    testing::ValuesIn(tests::every_nth(planted::first_of_each_kind(planted::attention_faults()), 2)),
+    testing::ValuesIn(tests::every_nth(planted::first_of_each_kind(planted::attention_faults()), 3)),
     [](const auto& info) { return std::string(info.param.name); });
 INSTANTIATE_TEST_SUITE_P(
     Others, AttentionFault,
@@ -63,7 +63,7 @@ class AttentionPieceFault : public testing::TestWithParam<OfPieces> {};
 TEST_P(AttentionPieceFault, IsNamed) { planted::expect_named(GetParam().planted, GetParam().fault); }
 
 INSTANTIATE_TEST_SUITE_P(OfEachKind, AttentionPieceFault,
-                         testing::ValuesIn(of_pieces(planted::first_of_each_kind)),
+                         testing::ValuesIn(tests::every_nth(of_pieces(planted::first_of_each_kind), 2)),
                          [](const auto& info) { return std::string(info.param.fault.name); });
 INSTANTIATE_TEST_SUITE_P(Others, AttentionPieceFault,
                          testing::ValuesIn(tests::in_second_tier(of_pieces(planted::others))),

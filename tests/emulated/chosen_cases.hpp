@@ -15,8 +15,8 @@ struct Taken {
   std::string line;
   double work = 0;                 ///< bytes and operations, with those of tiles that are not full
   std::set<std::string> programs;  ///< that it compiles
-  std::set<std::string> shows;     ///< features, dtype, layout, regime, each value of a kernel's
-                                   ///< variant, and in the second tier each program that `bench` runs
+  std::set<std::string> shows;     ///< features, dtype, layout, regime, kernel, and in the second tier each
+                                   ///< value of a kernel's variant and each program that `bench` runs
 };
 
 /// Every ordinary case that it takes and for which its device has memory.

@@ -3,6 +3,6 @@ set(optimised ON)
 set(library isomer_lab isomer_emulated_vendor)
 set(definitions ISOMER_EMULATED_CACHE="${test_cache}")
 set(include_directories ${CMAKE_CURRENT_SOURCE_DIR})
-# More cases of Hopper's kernels, and more samples.
-add_test(NAME Sm90OnTheEmulator.InMoreCases COMMAND test_emulated --gtest_filter=*Sm90*:WideValues*:Sample.*)
+# More cases of Hopper's kernels, pages in every way, and more samples.
+add_test(NAME Sm90OnTheEmulator.InMoreCases COMMAND test_emulated --gtest_filter=*Sm90*:WideValues*:Sample.*:*LostPages.*)
 set_tests_properties(Sm90OnTheEmulator.InMoreCases PROPERTIES LABELS tier2 ENVIRONMENT ISOMER_EVERY_CASE=1)

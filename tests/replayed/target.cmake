@@ -6,6 +6,6 @@ set(definitions ISOMER_CANDIDATE_CACHE="${test_cache}"
 set(dependencies isomer-emulator-runner)
 list(APPEND labels timed)
 set(single replayed/)
-# What takes builds of its own.
-add_test(NAME Replayed.More COMMAND test_replayed --gtest_filter=More/*)
+# What takes builds of its own, and every candidate, of which the first tier asks every second.
+add_test(NAME Replayed.More COMMAND test_replayed --gtest_filter=More/*:Candidates/EveryCandidate.*)
 set_tests_properties(Replayed.More PROPERTIES LABELS tier2 ENVIRONMENT ISOMER_EVERY_CASE=1)

@@ -24,31 +24,32 @@ const std::vector<Family>& families() {
   return list;
 }
 
-/// Tiles of 192 and 256 rows, where there are several for each multiprocessor of a large device.
+/// Tiles of 192 and 256 rows, where there are several for each multiprocessor of a large device: so many
+/// rows, and few keys, which the choice of a tile does not ask for.
 constexpr const char* kLargeTiles[] = {
-    "sq=200 hq=300 hkv=30 d=64 f16",
-    "sq=200 hq=300 hkv=30 d=64 bf16",
-    "sq=200 hq=300 hkv=30 d=64 f16 softcap=2",
-    "sq=200 hq=300 hkv=30 d=64 bf16 softcap=2",
-    "sq=200 hq=300 hkv=30 d=64 e4m3fn out=f16",
-    "sq=200 hq=300 hkv=30 d=64 e4m3fn softcap=2",
-    "sq=200 hq=300 hkv=30 d=64 e4m3fn out=f16 softcap=2",
-    "sq=200 hq=300 hkv=30 d=64 e4m3fn chunk=30",
-    "sq=200 hq=300 hkv=30 d=64 e4m3fn out=f16 chunk=30",
-    "sq=200 hq=300 hkv=30 d=64 e4m3fn chunk=30 causal softcap=2",
-    "sq=200 hq=300 hkv=30 d=64 e4m3fn out=f16 chunk=30 causal softcap=2",
-    "sq=600 hq=150 hkv=15 d=96 e4m3fn",
-    "sq=600 hq=150 hkv=15 d=96 e4m3fn out=f16",
-    "sq=600 hq=150 hkv=15 d=96 e4m3fn softcap=2",
-    "sq=600 hq=150 hkv=15 d=96 e4m3fn out=f16 softcap=2",
-    "sq=200 hq=300 hkv=30 d=96 e4m3fn chunk=30",
-    "sq=200 hq=300 hkv=30 d=96 e4m3fn out=f16 chunk=30",
-    "sq=600 hq=150 hkv=15 d=128 e4m3fn",
-    "sq=600 hq=150 hkv=15 d=128 e4m3fn out=f16",
-    "sq=600 hq=150 hkv=15 d=128 e4m3fn softcap=2",
-    "sq=600 hq=150 hkv=15 d=128 e4m3fn out=f16 softcap=2",
-    "sq=200 hq=300 hkv=30 d=128 e4m3fn chunk=30",
-    "sq=200 hq=300 hkv=30 d=128 e4m3fn out=f16 chunk=30",
+    "sk=16 sq=200 hq=200 hkv=20 d=64 f16",
+    "sk=16 sq=200 hq=200 hkv=20 d=64 bf16",
+    "sk=16 sq=200 hq=200 hkv=20 d=64 f16 softcap=2",
+    "sk=16 sq=200 hq=200 hkv=20 d=64 bf16 softcap=2",
+    "sk=16 sq=200 hq=200 hkv=20 d=64 e4m3fn out=f16",
+    "sk=16 sq=200 hq=200 hkv=20 d=64 e4m3fn softcap=2",
+    "sk=16 sq=200 hq=200 hkv=20 d=64 e4m3fn out=f16 softcap=2",
+    "sk=40 sq=200 hq=200 hkv=20 d=64 e4m3fn chunk=30",
+    "sk=40 sq=200 hq=200 hkv=20 d=64 e4m3fn out=f16 chunk=30",
+    "sk=40 sq=200 hq=200 hkv=20 d=64 e4m3fn chunk=30 causal softcap=2",
+    "sk=40 sq=200 hq=200 hkv=20 d=64 e4m3fn out=f16 chunk=30 causal softcap=2",
+    "sk=16 sq=600 hq=80 hkv=8 d=96 e4m3fn",
+    "sk=16 sq=600 hq=80 hkv=8 d=96 e4m3fn out=f16",
+    "sk=16 sq=600 hq=80 hkv=8 d=96 e4m3fn softcap=2",
+    "sk=16 sq=600 hq=80 hkv=8 d=96 e4m3fn out=f16 softcap=2",
+    "sk=40 sq=200 hq=200 hkv=20 d=96 e4m3fn chunk=30",
+    "sk=40 sq=200 hq=200 hkv=20 d=96 e4m3fn out=f16 chunk=30",
+    "sk=16 sq=600 hq=80 hkv=8 d=128 e4m3fn",
+    "sk=16 sq=600 hq=80 hkv=8 d=128 e4m3fn out=f16",
+    "sk=16 sq=600 hq=80 hkv=8 d=128 e4m3fn softcap=2",
+    "sk=16 sq=600 hq=80 hkv=8 d=128 e4m3fn out=f16 softcap=2",
+    "sk=40 sq=200 hq=200 hkv=20 d=128 e4m3fn chunk=30",
+    "sk=40 sq=200 hq=200 hkv=20 d=128 e4m3fn out=f16 chunk=30",
 };
 /// Longer ones, for which 192 rows are enough.
 constexpr const char* kLongTiles[] = {"bf16 varlen_q", "e4m3fn out=f16 varlen_q",
@@ -66,8 +67,8 @@ std::vector<Case> cases_of_programs() {
         for (const char* how : family.how)
           add("b=2 sk=134 hq=2 hkv=1 lse sq=" + std::to_string(3 + variant++ % 4 * 21) + " " + dims + " " +
               type + " " + how);
-  for (const char* line : kLargeTiles) add(std::string("sk=40 lse ") + line);
-  for (const char* line : kLongTiles) add(std::string("b=2 sq=700 sk=900 hq=16 hkv=2 d=64 lse ") + line);
+  for (const char* line : kLargeTiles) add(std::string("lse ") + line);
+  for (const char* line : kLongTiles) add(std::string("b=2 sq=500 sk=500 hq=16 hkv=2 d=64 lse ") + line);
   return cases;
 }
 

@@ -58,12 +58,37 @@ class Row {
     of_depth_ = oracle::part_of_threads(vary_, "depth=");
     of_sum_ = oracle::part_of_threads(vary_, "sum=");
     whole_keys_ = whole_keys(s.k_len, vary_);
+    without_last_ = vary_.has("keys=without-last");
+    without_first_ = vary_.has("keys=without-first");
+    before_own_ = o_.causal && vary_.has("causal=before-own");
+    sliding_ = vary_.has("attention_chunk=sliding");
+    ahead_ = vary_.has("causal=top-left") ? 0
+             : vary_.has("causal=turned") ? s_.q_len - s_.k_len
+                                          : s_.k_len - s_.q_len;
+    left_ = o_.window_left;
+    if (left_ >= 0 && vary_.has("window_left=exclusive")) --left_;
+    bounded_left_ = o_.window_left >= 0;
+    right_ = o_.causal ? 0 : o_.window_right;
+    bounded_right_ = right_ >= 0;
+    if (vary_.has("window_right=one-further")) ++right_;
+    if (vary_.has("window_right=exclusive")) --right_;
+    hidden_ = vary_.has("mask=finite") ? kHidden : -kInfinity;
+    asks_hidden_ = vary_.has("sum=of-hidden-too");
+    after_mask_ = vary_.has("softcap=after-mask");
+    before_scale_ = vary_.has("softcap=before-scale");
+    cap_ = static_cast<double>(o_.softcap);
+    uncapped_ = cap_ == 0 || vary_.has("softcap=ignored") || after_mask_;
+    narrow_logits_ = vary_.has("logits=f16");
     short_sums_ = vary_.has("sums=short") && a_.q.dtype == DType::e4m3fn && a_.k.dtype == DType::e4m3fn;
     logits_.resize(static_cast<std::size_t>(s.k_len));
     unmasked_.resize(logits_.size());
     weights_.resize(static_cast<std::size_t>(s.k_len));
     out.resize(static_cast<std::size_t>(a_.out.size(-1)));
     bound.resize(out.size());
+    absolute_.resize(out.size());
+    squares_.resize(out.size());
+    lost_.resize(out.size());
+    values_.resize(out.size());
   }
 
   std::vector<double> out, bound;
@@ -77,10 +102,16 @@ class Row {
                                                       : head / group;
     blur_ = max_products_ = 0;
     const auto head_of = [&](std::string_view of) { return vary_.has(of) ? head % heads_kv : g; };
+    const std::int64_t of_k = head_of("k_heads=modulo");
+    double scale = scale_;
+    if (!vary_.has("descale=ignored"))
+      scale *= factor(a_.q_descale, s_.batch, of_k) * factor(a_.k_descale, s_.batch, of_k);
     for (std::int64_t j = 0; j < s_.k_len; ++j) {
       const auto at = static_cast<std::size_t>(j);
-      unmasked_[at] = logit(i, j, head, head_of("k_heads=modulo"));
-      logits_[at] = masked(unmasked_[at], i, j);
+      const bool seen = visible(i, j);
+      // What nobody sees nobody asks for, but for a variation.
+      if (seen || asks_hidden_) unmasked_[at] = logit(i, j, head, of_k, scale, seen);
+      logits_[at] = masked(seen ? unmasked_[at] : hidden_);
     }
     behind_ = visible(i, s_.k_len) ? oracle::weighing_tail(vary_, s_.k_len) : 0;
     softmax(head);
@@ -94,32 +125,29 @@ class Row {
   }
 
   /// S = softcap(scale · q_descale · k_descale · Σ_d q·k).
-  double logit(std::int64_t i, std::int64_t j, std::int64_t head, std::int64_t g) {
+  double logit(std::int64_t i, std::int64_t j, std::int64_t head, std::int64_t g, double scale, bool seen) {
     const Matrix &q = s_.q[static_cast<std::size_t>(head)], &k = s_.k[static_cast<std::size_t>(g)];
     const double *qi = q.row(i), *kj = k.row(j);
     double dot = 0, products = 0;
+    const bool whole = of_depth_.is_whole();
     const auto add = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t d = begin; d < end; ++d) {
-        if (!of_depth_.is_whole() && !of_depth_.has(d)) continue;
+        if (!whole && !of_depth_.has(d)) continue;
         dot += qi[d] * kj[d];
         products += std::fabs(qi[d] * kj[d]);
       }
     };
     add(0, depth_);
     add(dims_, q.columns);  // behind the dimensions of q lie those of qv
-    double scale = scale_;
-    if (!vary_.has("descale=ignored"))
-      scale *= factor(a_.q_descale, s_.batch, g) * factor(a_.k_descale, s_.batch, g);
-    if (visible(i, j)) {
+    if (seen) {
       blur_ = std::max(blur_, scale * spread(q, i, k, j));
       if (short_sums_ && std::isfinite(products))
         blur_ = std::max(blur_, scale * (spread(q, i, k, j) + oracle::kShortSums * products));
       if (std::isfinite(products)) max_products_ = std::max(max_products_, scale * products);
     }
-    const double cap = static_cast<double>(o_.softcap);
-    if (cap == 0 || vary_.has("softcap=ignored") || vary_.has("softcap=after-mask")) return scale * dot;
-    if (vary_.has("softcap=before-scale")) return scale * cap * std::tanh(dot / cap);
-    return cap * std::tanh(scale * dot / cap);
+    if (uncapped_) return scale * dot;
+    if (before_scale_) return scale * cap_ * std::tanh(dot / cap_);
+    return cap_ * std::tanh(scale * dot / cap_);
   }
 
   /// How far Σ_d q·k may move because rotated elements of q and k may have been rounded the other way.
@@ -137,33 +165,24 @@ class Row {
   /// i + Sk − Sq − left <= j <= i + Sk − Sq + right; causal means right = 0. A chunk holds what lies in it.
   bool visible(std::int64_t i, std::int64_t j) const {
     if (j >= whole_keys_) return false;
-    if (vary_.has("keys=without-last") && j == s_.k_len - 1) return false;
-    if (vary_.has("keys=without-first") && j == 0) return false;
-    const std::int64_t diagonal = i + (vary_.has("causal=top-left") ? 0
-                                       : vary_.has("causal=turned") ? s_.q_len - s_.k_len
-                                                                    : s_.k_len - s_.q_len);
-    if (o_.causal && vary_.has("causal=before-own")) return j < diagonal || (diagonal == 0 && j == 0);
-    std::int64_t left = o_.window_left, right = o_.causal ? 0 : o_.window_right;
-    if (left >= 0 && diagonal - j > left - (vary_.has("window_left=exclusive") ? 1 : 0)) return false;
-    const int further = vary_.has("window_right=one-further") ? 1
-                        : vary_.has("window_right=exclusive") ? -1
-                                                              : 0;
-    if (right >= 0 && j - diagonal > right + further) return false;
+    if (without_last_ && j == s_.k_len - 1) return false;
+    if (without_first_ && j == 0) return false;
+    const std::int64_t diagonal = i + ahead_;
+    if (before_own_) return j < diagonal || (diagonal == 0 && j == 0);
+    if (bounded_left_ && diagonal - j > left_) return false;
+    if (bounded_right_ && j - diagonal > right_) return false;
     const std::int64_t chunk = o_.attention_chunk;
     if (chunk == 0) return true;
-    if (vary_.has("attention_chunk=sliding")) return diagonal - j < chunk && j - diagonal < chunk;
+    if (sliding_) return diagonal - j < chunk && j - diagonal < chunk;
     const auto of = [&](std::int64_t place) {
       return place >= 0 ? place / chunk : -1 - (-1 - place) / chunk;
     };
     return of(j) == of(diagonal);
   }
 
-  double masked(double logit, std::int64_t i, std::int64_t j) const {
-    const double cap = static_cast<double>(o_.softcap);
-    const double hidden = vary_.has("mask=finite") ? kHidden : -kInfinity;
-    double s = visible(i, j) ? logit : hidden;
-    if (cap != 0 && vary_.has("softcap=after-mask")) s = cap * std::tanh(s / cap);
-    return vary_.has("logits=f16") ? core::round_to(DType::f16, s) : s;
+  double masked(double s) const {
+    if (cap_ != 0 && after_mask_) s = cap_ * std::tanh(s / cap_);
+    return narrow_logits_ ? core::round_to(DType::f16, s) : s;
   }
 
   /// weight_j = e^(S_j − m), denominator l = Σ weight + e^(sink − m), lse = m + ln l.
@@ -247,21 +266,23 @@ class Row {
                                : factor(a_.v_descale, s_.batch, g);
     const Matrix& v = s_.v[static_cast<std::size_t>(g)];
     const bool undivided = vary_.has("sum=ignored"), own_half = vary_.has("sum=of-own-half-warp");
-    std::vector<double> absolute(out.size()), squares(out.size()), lost(out.size());
-    std::fill(out.begin(), out.end(), 0.0);
+    const bool unweighted = vary_.has("merge=unweighted");
+    for (std::vector<double>* sums : {&out, &absolute_, &squares_, &lost_})
+      std::fill(sums->begin(), sums->end(), 0.0);
     for (std::int64_t j = 0; j < s_.k_len; ++j) {
       // A key that the row does not see has no part in it, whatever its value holds.
       if (logits_[static_cast<std::size_t>(j)] == -kInfinity) continue;
       const double weight = weights_[static_cast<std::size_t>(j)];
-      const double whole = undivided ? weight : weight / denominator_ * part_weight(j);
+      const double whole = undivided ? weight : weight / denominator_ * (unweighted ? part_weight(j) : 1);
+      const double* row = v.row(j);
+      for (std::size_t d = 0; d < values_.size(); ++d) values_[d] = row[d] * descale;
+      if (!own_half) {
+        add_weighed(whole, 0, out.size());
+        continue;
+      }
       for (std::size_t d = 0; d < out.size(); ++d) {
-        const double p = !own_half ? whole : of_half_[d % 32 / 16] > 0 ? weight / of_half_[d % 32 / 16] : 0;
-        const double pv = p * (v.row(j)[d] * descale);
-        out[d] += pv;
-        absolute[d] += std::fabs(pv);
-        squares[d] += pv * pv;
-        lost[d] += oracle::lost_to_underflow(a_.q.dtype, a_.v.dtype, p, denominator_) *
-                   std::fabs(v.row(j)[d] * descale);
+        const double sum = of_half_[d % 32 / 16];
+        add_weighed(sum > 0 ? weight / sum : 0, d, d + 1);
       }
     }
     if (!s_.stale_v.empty()) {
@@ -271,9 +292,23 @@ class Row {
     }
     for (std::size_t d = 0; d < out.size(); ++d) {
       if (std::isnan(out[d])) continue;
-      bound[d] = oracle::attention_bound(a_.out.dtype, a_.q.dtype, out[d], absolute[d], squares[d],
-                                         max_abs_logit_, lost[d]) +
-                 (2 * blur_ + (short_sums_ ? oracle::kShortSums : 0)) * absolute[d];
+      bound[d] = oracle::attention_bound(a_.out.dtype, a_.q.dtype, out[d], absolute_[d], squares_[d],
+                                         max_abs_logit_, lost_[d]) +
+                 (2 * blur_ + (short_sums_ ? oracle::kShortSums : 0)) * absolute_[d];
+    }
+  }
+
+  /// A key of probability p, in these dimensions: what the result and its bound are sums of.
+  void add_weighed(double p, std::size_t begin, std::size_t end) {
+    const double under = oracle::lost_to_underflow(a_.q.dtype, a_.v.dtype, p, denominator_);
+    const double* value = values_.data();
+    double *sum = out.data(), *absolute = absolute_.data(), *squares = squares_.data(), *lost = lost_.data();
+    for (std::size_t d = begin; d < end; ++d) {
+      const double pv = p * value[d];
+      sum[d] += pv;
+      absolute[d] += std::fabs(pv);
+      squares[d] += pv * pv;
+      lost[d] += under * std::fabs(value[d]);
     }
   }
 
@@ -281,7 +316,7 @@ class Row {
   /// into that of the plain mean over the parts that see any key.
   double part_weight(std::int64_t j) const {
     const std::int64_t parts = o_.num_splits;
-    if (parts <= 1 || !vary_.has("merge=unweighted")) return 1;
+    if (parts <= 1) return 1;
     const std::int64_t size = core::ceil_div(s_.k_len, parts);
     double mine = 0;
     std::int64_t seen = 0;
@@ -312,6 +347,14 @@ class Row {
   std::array<double, 2> of_half_{};    ///< of the weights: what each half of a warp has summed
   std::int64_t dims_ = 0, depth_ = 0;  ///< elements of a row of q, and those of them that q·k sums
   std::vector<double> unmasked_, logits_, weights_;
+  std::vector<double> values_, absolute_, squares_, lost_;  ///< of a row of v, and what bounds are sums of
+  // What is asked for each key, once: options and variations of them.
+  bool without_last_ = false, without_first_ = false, before_own_ = false, sliding_ = false;
+  bool bounded_left_ = false, bounded_right_ = false;
+  bool asks_hidden_ = false, after_mask_ = false, before_scale_ = false, uncapped_ = false,
+       narrow_logits_ = false;
+  std::int64_t ahead_ = 0, left_ = 0, right_ = 0;  ///< of the diagonal, and keys seen beside it
+  double hidden_ = 0, cap_ = 0;
 };
 
 void record(const core::Call& call, const Sequence& s, std::int64_t i, std::int64_t head, const Row& row,
