@@ -217,9 +217,12 @@ Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Qu
   const std::vector<const Exchange*> list = helpful(
       *build, [&](int number) { return right(*build->candidate, form, *asked, number); },
       [&](int number) {
-        for (const Evidence& each : numbers.evidence)
-          if (!right(*build->candidate, form, *each.given, number)) return false;
-        return true;
+        Questions others = questions;
+        others.settings = brief(questions.settings, 0.2);
+        others.settings.edit = number;
+        others.before = &numbers;
+        const Numbers now = explain_numbers(*build->candidate, form, *called.port, others);
+        return now.explanation.plain.wrong == 0 && now.failures.empty() && !now.evidence.empty();
       },
       tried);
   Finding finding = finding_of(list, fmt::format("all {} calls are right", numbers.evidence.size()), tried);

@@ -17,11 +17,16 @@ std::string without_spaces(std::string_view line) {
 }  // namespace
 
 EditPlaces::EditPlaces(const std::string& source, const CppTokens& tokens, const CppFunctions& functions,
-                       const std::set<int>& without_lines)
-    : source_(source), tokens_(tokens), functions_(functions), without_lines_(without_lines) {}
+                       const std::map<int, LeftAlone>& lines)
+    : source_(source), tokens_(tokens), functions_(functions), lines_(lines) {}
 
 bool EditPlaces::open(std::size_t token) const {
-  return functions_.in_body(token) && without_lines_.count(tokens_[token].line) == 0;
+  const auto found = lines_.find(tokens_[token].line);
+  return functions_.in_body(token) && (found == lines_.end() || found->second != LeftAlone::all);
+}
+
+bool EditPlaces::open_statement(std::size_t token) const {
+  return functions_.in_body(token) && lines_.count(tokens_[token].line) == 0;
 }
 
 std::string EditPlaces::line_with(const std::vector<Part>& parts) const {
@@ -79,10 +84,10 @@ Exchangeable EditPlaces::whole() && {
   return made;
 }
 
-Exchangeable exchangeable(const std::string& source, const std::set<int>& without_lines) {
+Exchangeable exchangeable(const std::string& source, const std::map<int, LeftAlone>& lines) {
   const CppTokens tokens(source);
   const CppFunctions functions(tokens);
-  EditPlaces places(source, tokens, functions, without_lines);
+  EditPlaces places(source, tokens, functions, lines);
   add_expressions(places);
   add_statements(places);
   return std::move(places).whole();

@@ -3,7 +3,7 @@
 #include "lab/findings/code.hpp"
 
 #include <cstddef>
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,7 +25,10 @@ struct Exchangeable {
   std::vector<Exchange> edits;
 };
 
+/// What of a line is left as it is, since it does not compile otherwise.
+enum class LeftAlone { statements, all };
+
 /// The source with every edit that is worth trying, but for those of some lines.
-Exchangeable exchangeable(const std::string& source, const std::set<int>& without_lines = {});
+Exchangeable exchangeable(const std::string& source, const std::map<int, LeftAlone>& lines = {});
 
 }  // namespace isomer::lab

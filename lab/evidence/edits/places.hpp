@@ -5,7 +5,6 @@
 #include "lab/text/cpp_tokens.hpp"
 
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,12 +16,14 @@ namespace isomer::lab {
 class EditPlaces {
  public:
   EditPlaces(const std::string& source, const CppTokens& tokens, const CppFunctions& functions,
-             const std::set<int>& without_lines);
+             const std::map<int, LeftAlone>& lines);
 
   const CppTokens& tokens() const { return tokens_; }
   const CppFunctions& functions() const { return functions_; }
   /// Whether expressions on that token's line are exchanged at all.
   bool open(std::size_t token) const;
+  /// The same of whole statements and conditions.
+  bool open_statement(std::size_t token) const;
 
   /// A part of the source that is another text with the edit.
   struct Part {
@@ -50,7 +51,7 @@ class EditPlaces {
   const std::string& source_;
   const CppTokens& tokens_;
   const CppFunctions& functions_;
-  const std::set<int>& without_lines_;
+  const std::map<int, LeftAlone>& lines_;
   int next_ = 1;
   std::vector<Exchange> edits_;
   std::map<std::size_t, std::string> replaced_, before_, behind_;

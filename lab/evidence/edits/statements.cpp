@@ -34,7 +34,7 @@ Terms terms_of(const CppTokens& tokens, std::size_t first, std::size_t last) {
 /// A condition from the first token to the last: the other way round, and without each of its terms.
 void add_condition(EditPlaces& places, std::size_t first, std::size_t last) {
   const CppTokens& tokens = places.tokens();
-  if (first > last || !places.open(first) || !places.open(last)) return;
+  if (first > last || !places.open_statement(first) || !places.open_statement(last)) return;
   const Terms terms = terms_of(tokens, first, last);
   for (const auto& [begin, end] : terms.list) {
     if (begin > end) return;
@@ -95,7 +95,7 @@ std::string factors_at(const EditPlaces& places, std::size_t at, std::vector<std
 /// The right side of an assignment, or a first value: with another sign, and with a factor more.
 void add_factors(EditPlaces& places, std::size_t first, std::size_t last) {
   const CppTokens& tokens = places.tokens();
-  if (first > last || !places.open(first) || !places.open(last)) return;
+  if (first > last || !places.open_statement(first) || !places.open_statement(last)) return;
   std::vector<std::string> names;
   const std::string list = factors_at(places, first, names);
   const std::string own(tokens.text(first, last));
@@ -119,6 +119,11 @@ std::vector<std::string_view> other_assignments(std::string_view word) {
   return {};
 }
 
+/// What does it in the compiled source, or nothing where the types have no such operator.
+std::string_view name_of_assignment(std::string_view word) {
+  return word == "=" ? "set" : word == "+=" ? "add" : word == "*=" ? "multiply" : "divide";
+}
+
 void add_assignment(EditPlaces& places, std::size_t first) {
   const CppTokens& tokens = places.tokens();
   std::size_t at = first, end = first;
@@ -129,7 +134,7 @@ void add_assignment(EditPlaces& places, std::size_t first) {
   while (at < end && tokens.text(at).back() != '=')
     at = (tokens.is(at, "(") || tokens.is(at, "[")) && tokens[at].partner > at ? tokens[at].partner + 1
                                                                                : at + 1;
-  if (at >= end || at + 1 >= end || !places.open(first) || !places.open(end - 1)) return;
+  if (at >= end || at + 1 >= end || !places.open_statement(first) || !places.open_statement(end - 1)) return;
   const CppVariable* left = places.functions().named(first);
   const bool declares = places.functions().begins_declaration(first);
   if (declares) {
@@ -154,7 +159,8 @@ void add_assignment(EditPlaces& places, std::size_t first) {
   std::string others;
   for (const std::string_view word : other_assignments(tokens.text(at))) {
     const int edit = places.add({{at, at, std::string(word)}}, Code::wrong_expression, 2);
-    others += fmt::format("if (isomer_emulator_edit == {}) {{ {} {} {}; }} else ", edit, target, word, value);
+    others += fmt::format("if (isomer_emulator_edit == {}) {{ isomer_edits::{}({}, {}); }} else ", edit,
+                          name_of_assignment(word), target, value);
   }
   places.surround(first, end, fmt::format("{{ {}if (isomer_emulator_edit != {}) ", others, dropped), " }");
 }
@@ -171,7 +177,7 @@ void add_arguments(EditPlaces& places, std::size_t open) {
     if ((tokens.is(i, "(") || tokens.is(i, "[") || tokens.is(i, "{")) && tokens[i].partner > i)
       i = tokens[i].partner;
     const bool alone = (tokens.is(i - 1, ",") || i - 1 == open) && (tokens.is(i + 1, ",") || i + 1 == close);
-    if (alone && places.open(i) && places.functions().named(i) != nullptr) names.push_back(i);
+    if (alone && places.open_statement(i) && places.functions().named(i) != nullptr) names.push_back(i);
   }
   constexpr std::size_t kMost = 24;
   if (names.size() > kMost) return;

@@ -144,11 +144,11 @@ std::size_t CppFunctions::declaration_at(std::size_t start, std::size_t last) {
       i = tokens_[i].partner + 1;
     }
     declares_[name] = true;
-    if (!constant)
-      variables_.push_back(
-          {std::string(tokens_.text(name)), type + extents, name, name + 1, end_of_scope(name)});
     while (i < last && !tokens_.is(i, ",") && !tokens_.is(i, ";") && !tokens_.is(i, ")"))
       i = is_open(tokens_.text(i)) && tokens_[i].partner > i ? tokens_[i].partner + 1 : i + 1;
+    // It has a value behind what it begins with.
+    if (!constant)
+      variables_.push_back({std::string(tokens_.text(name)), type + extents, name, i, end_of_scope(name)});
     if (!tokens_.is(i, ",")) break;
     ++i;
     while (tokens_.is(i, "*")) ++i;

@@ -3,7 +3,7 @@
 #include "core/temporary_folder.hpp"
 
 #include <fstream>
-#include <set>
+#include <map>
 #include <utility>
 
 namespace isomer::lab {
@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBuilds = 8;  ///< each leaves out what the one before did not compile with
+constexpr int kBuilds = 12;  ///< each leaves out what the one before did not compile with
 
 /// A build and the folder of its source, which lives as long.
 struct Kept {
@@ -26,9 +26,9 @@ std::shared_ptr<const ExchangedBuild> build(const fs::path& path, const std::str
   settings.exchangeable = true;
   settings.watch = false;
   const fs::path copy = kept->folder.path() / path.filename();
-  std::set<int> without;
+  std::map<int, LeftAlone> alone;
   for (int i = 0; i < kBuilds; ++i) {
-    Exchangeable made = exchangeable(source, without);
+    Exchangeable made = exchangeable(source, alone);
     if (made.edits.empty()) return nullptr;
     std::ofstream(copy, std::ios::binary) << made.source;
     BuildFailure failure;
@@ -37,7 +37,10 @@ std::shared_ptr<const ExchangedBuild> build(const fs::path& path, const std::str
       kept->build.edits = std::move(made.edits);
       return {kept, &kept->build};
     }
-    if (failure.place.line == 0 || !without.insert(failure.place.line).second) return nullptr;
+    // First the statements of that line are left alone, then all of it.
+    const auto [at, fresh] = alone.emplace(failure.place.line, LeftAlone::statements);
+    if (failure.place.line == 0 || (!fresh && at->second == LeftAlone::all)) return nullptr;
+    if (!fresh) at->second = LeftAlone::all;
   }
   return nullptr;
 }

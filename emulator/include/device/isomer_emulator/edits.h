@@ -110,4 +110,22 @@ T scaled(int number, const T& own, Factors... factors) {
   return own;
 }
 
+// Assignments by another operator, where the types have one.
+#define ISOMER_EDITS_ASSIGNMENT(NAME, OP)                                           \
+  template <class T, class V>                                                      \
+  auto NAME##_if(T&& to, V&& value, int) -> decltype(void(to OP value)) {          \
+    to OP value;                                                                   \
+  }                                                                                \
+  template <class T, class V>                                                      \
+  void NAME##_if(T&&, V&&, long) {}                                                \
+  template <class T, class V>                                                      \
+  void NAME(T&& to, V&& value) {                                                   \
+    NAME##_if(std::forward<T>(to), std::forward<V>(value), 0);                     \
+  }
+ISOMER_EDITS_ASSIGNMENT(set, =)
+ISOMER_EDITS_ASSIGNMENT(add, +=)
+ISOMER_EDITS_ASSIGNMENT(multiply, *=)
+ISOMER_EDITS_ASSIGNMENT(divide, /=)
+#undef ISOMER_EDITS_ASSIGNMENT
+
 }  // namespace isomer_edits
