@@ -32,9 +32,8 @@ class EditPlaces {
   };
   /// Takes an edit down, and gives its number. Those of several lines are none: 0.
   int add(std::vector<Part> parts, Code code, int rank);
-  /// Numbers for edits that have no text of their own, so that the next ones follow.
+  /// The number that the next edit gets.
   int next() const { return next_; }
-  int skip() { return next_++; }
 
   // What the compiled source has there. What is put round later stands outside.
   void replace(std::size_t token, std::string text) { replaced_[token] = std::move(text); }
