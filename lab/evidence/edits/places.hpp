@@ -30,7 +30,7 @@ class EditPlaces {
     std::size_t first, last;  ///< tokens
     std::string text;
   };
-  /// Takes an edit down, and gives its number. Those of several lines are none: 0.
+  /// Takes an edit down, and gives its number. One that spans lines, or changes nothing, only has a number.
   int add(std::vector<Part> parts, Code code, int rank);
   /// The number that the next edit gets.
   int next() const { return next_; }
