@@ -32,12 +32,35 @@ struct RecordedCall {
   std::vector<double> seconds = {};  ///< the device's time of each of a few more such calls; empty: not taken
 };
 
+/// What the reference answers to a few of its calls once its text has one edit: who gives just that has the
+/// same fault.
+struct EditedReference {
+  struct Output {
+    bool returned = false;              ///< else an argument that it writes
+    std::size_t index = 0;              ///< of the returned values, or of the arguments
+    std::vector<std::int64_t> at = {};  ///< elements in row-major order
+  };
+  struct Call {
+    std::size_t call = 0;  ///< which of the recording's
+    std::vector<Output> outputs = {};
+  };
+  struct Edit {
+    int line = 0;                     ///< of the reference's text
+    std::string was, becomes;         ///< the expression
+    std::string code;                 ///< of the finding that it would be
+    std::vector<float> answers = {};  ///< all elements of all calls, one behind the other
+  };
+  std::vector<Call> calls = {};
+  std::vector<Edit> edits = {};  ///< the likeliest first
+};
+
 /// What a reference was called with, and what it gave: a bundle that replays with no Python.
 struct Recording {
   std::vector<RecordedCall> calls;
   std::map<std::string, std::string> metadata =
       {};  ///< "python", "torch", "command", "answers": "triton" or "none", "device", …
   std::vector<RecordedCall> asked = {};  ///< made by the recorder, with values that the calls do not have
+  EditedReference edited = {};           ///< without edits where none was tried
 };
 
 /// Safetensors plus JSON with strides (lab/record/recording_format.hpp). Throws Error io with one sentence

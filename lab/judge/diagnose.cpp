@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 namespace isomer::lab {
 namespace {
@@ -45,11 +46,39 @@ std::string op_of(const Candidate& candidate, const DiagnoseRequest& request) {
   return op_of_functions(names);
 }
 
+/// What edits answer to the calls that have a number now, by that number.
+EditedReference edited_of(const EditedReference& all, const std::vector<std::optional<std::size_t>>& now) {
+  EditedReference own;
+  for (const EditedReference::Edit& edit : all.edits)
+    own.edits.push_back({edit.line, edit.was, edit.becomes, edit.code});
+  std::ptrdiff_t first = 0;
+  for (const EditedReference::Call& call : all.calls) {
+    std::ptrdiff_t end = first;
+    for (const EditedReference::Output& output : call.outputs)
+      end += static_cast<std::ptrdiff_t>(output.at.size());
+    if (now[call.call]) {
+      own.calls.push_back({*now[call.call], call.outputs});
+      for (std::size_t e = 0; e < own.edits.size(); ++e) {
+        const std::vector<float>& answers = all.edits[e].answers;
+        own.edits[e].answers.insert(own.edits[e].answers.end(), answers.begin() + first,
+                                    answers.begin() + end);
+      }
+    }
+    first = end;
+  }
+  return own;
+}
+
 /// The calls of one of the label's functions; a copy shares their memory.
 Recording calls_of(const Recording& recording, const std::string& function) {
   Recording own{{}, recording.metadata};
-  for (const RecordedCall& call : recording.calls)
-    if (call.function == function) own.calls.push_back(call);
+  std::vector<std::optional<std::size_t>> now(recording.calls.size());
+  for (std::size_t i = 0; i < recording.calls.size(); ++i)
+    if (recording.calls[i].function == function) {
+      now[i] = own.calls.size();
+      own.calls.push_back(recording.calls[i]);
+    }
+  own.edited = edited_of(recording.edited, now);
   for (const RecordedCall& call : recording.asked)
     if (call.function == function) own.asked.push_back(call);
   return own;
@@ -137,12 +166,12 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
       diagnosis.findings.push_back(std::move(finding));
     }
     const Recording own = calls_of(*request.recording, function);
-    replay(candidate, *entry,
-           {own, request.rtol, request.atol, request.settings, request.wide, request.narrow_warps,
-            named_sizes(request.texts), request.with_locals, line_of_unset_sum(request.source),
-            label_clears(request.texts), works_together(request.source), request.exchanging,
-            request.every_edit},
-           diagnosis);
+    replay(
+        candidate, *entry,
+        {own, request.rtol, request.atol, request.settings, request.wide, request.narrow_warps,
+         named_sizes(request.texts), request.with_locals, line_of_unset_sum(request.source),
+         label_clears(request.texts), works_together(request.source), request.exchanging, request.every_edit},
+        diagnosis);
     if (functions.size() > 1 && !diagnosis.error.empty()) {
       why = fmt::format("{}: {}", function, diagnosis.error);
       diagnosis.notes.push_back(why);

@@ -8,6 +8,7 @@
 #include "lab/ask/recorded/smaller.hpp"
 #include "lab/evidence/probes/watched.hpp"
 #include "lab/evidence/recorded/experiments/experiments.hpp"
+#include "lab/evidence/recorded/probes/edited_label.hpp"
 #include "lab/evidence/recorded/probes/probes.hpp"
 #include "lab/findings/conventions.hpp"
 #include "lab/judge/accusation.hpp"
@@ -178,6 +179,7 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
     ask_sizes(approach_, calls, asked, false, diagnosis_.findings);
   }
   judge(approach_, entry_, facts_, adapted_, calls, outcomes_, diagnosis_);
+  explain_by_the_label(calls);
   explain_by_an_edit(calls);
   harmless_races(calls);
   if (const auto right = std::find_if(outcomes_.begin(), outcomes_.end(),
@@ -191,6 +193,14 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
   tell_no_kernel(
       *approach_.candidate, entry_, answers,
       [&] { return are_same_without_kernels(approach_, calls, outcomes_); }, diagnosis_.findings);
+}
+
+void GroupReplay::explain_by_the_label(const std::vector<Replayed>& calls) {
+  Finding edit =
+      of_edited_label(approach_, request_.recording, facts_ ? facts_->label_file : "", calls, outcomes_);
+  // Who answers what the label does but for an edit was asked as he is called.
+  explained_ = explained_ || edit.code != Code::none;
+  take_edit(diagnosis_.findings, std::move(edit));
 }
 
 void GroupReplay::explain_by_an_edit(const std::vector<Replayed>& calls) {

@@ -35,6 +35,8 @@ class GroupReplay {
   static bool unexplained(const Diagnosis& diagnosis);
   /// What the outcomes of the calls say.
   void conclude(const std::vector<Replayed>& calls, const std::vector<Replayed>& asked);
+  /// Answers that are what the label gives once its text has one edit.
+  void explain_by_the_label(const std::vector<Replayed>& calls);
   /// What nothing else explains, by an edit of the source with which every call is right.
   void explain_by_an_edit(const std::vector<Replayed>& calls);
   /// A sum without a first value, which may be right by chance: the rest is judged with zeros.

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A check is not to wait for a test as long as its author may.
-constexpr double kSeconds = 60;
+constexpr double kSeconds = 60, kSecondsOfEdits = 5;
 
 std::string text_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -49,6 +49,7 @@ Recording kept_recording(const fs::path& label, const fs::path& test) {
   settings.label = label;
   settings.test = test;
   settings.timeout_seconds = kSeconds;
+  settings.edit_seconds = kSecondsOfEdits;
   Recording recording = record(settings).recording;
   // Without answers it is as good as none: another day Triton may be there.
   const auto answers = recording.metadata.find("answers");

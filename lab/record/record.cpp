@@ -62,6 +62,7 @@ class Run {
                       {"arguments", settings.arguments},
                       {"max_bytes", settings.max_bytes},
                       {"seconds", settings.timeout_seconds},
+                      {"edit_seconds", settings.edit_seconds},
                       {"status", (folder_.path() / "status.json").string()},
                       {"recording", (folder_.path() / "recording.safetensors").string()}};
     write(folder_.path() / "job.json", job.dump(-1, ' ', false, json::error_handler_t::replace));

@@ -15,6 +15,7 @@ struct RecordSettings {
   std::vector<std::string> python;    ///< the interpreter with its options; empty: the first that has PyTorch
   std::vector<std::string> arguments;  ///< of the test
   double timeout_seconds = 120;
+  double edit_seconds = 20;  ///< of these, for edits of the label; 0: none are tried
   std::uint64_t max_bytes = std::uint64_t{256} << 20;  ///< of all storages together
 };
 

@@ -4,8 +4,10 @@
 
 #include <isomer/bundle.hpp>
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// A recording as a bundle. Every storage is one compact tensor; the metadata key "calls" holds a JSON list:
 ///   {"function", "group", "raised", "before": [value…], "left_out": [value…], "after": [value…], "returned":
@@ -23,8 +25,12 @@
 /// its answers) that name one storage share memory. The metadata key "asked" is a list of such calls that no
 /// test made, each with "asked": "large" or "small", the size of its values, "smaller", all sizes of a large
 /// call divided by one number, or "size", and then "size": [64, 63] where 63 stands in place of every
-/// dimension and whole number of 64; absent where there are none. "format" is kRecordingFormat; every other
-/// key is the recording's own.
+/// dimension and whole number of 64; absent where there are none. The metadata key "edited" holds what the
+/// reference answers once its text has one edit, absent where none was tried:
+///   {"calls": [{"call", "outputs": [{"of": "returned" or "after", "index", "at": [element…]}]}],
+///    "edits": [{"line", "was", "becomes", "code"}], "storage"}
+/// with the tensor "storage" of f32: for each edit what stands at the elements of all the calls. "format" is
+/// kRecordingFormat; every other key is the recording's own.
 namespace isomer::lab {
 
 inline constexpr std::string_view kRecordingFormat = "isomer-calls 1";
@@ -32,6 +38,14 @@ inline constexpr std::string_view kRecordingFormat = "isomer-calls 1";
 /// The calls in a bundle whose tensors live as long as the recording. `subject` begins every sentence. Throws
 /// Error io.
 Recording recording_of(const Bundle& bundle, const std::string& subject);
+
+/// What the text of the metadata key "edited" says of such calls; `answers` gives the tensor of a name, null
+/// where there is none. Throws Error io with a sentence that `subject` begins.
+EditedReference edited_reference_of(const std::string& text, const std::vector<RecordedCall>& calls,
+                                    const std::function<const Tensor*(const std::string&)>& answers,
+                                    const std::string& subject);
+/// That text again, and the elements of the tensor that it calls `storage`.
+std::string text_of(const EditedReference& edited, const std::string& storage, std::vector<float>& answers);
 
 /// "tensor", "integer", …
 std::string_view name_of(Value::Kind kind);

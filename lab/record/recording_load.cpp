@@ -60,6 +60,8 @@ class Place {
     return all;
   }
 
+  const std::string& name() const { return name_; }
+
  private:
   std::string name_;
 };
@@ -90,6 +92,14 @@ class Reading {
       if (!list.is_array()) subject_.refuse("metadata asked is not a JSON list");
       for (const json& each : list) recording.asked.push_back(call(each, recording.asked.size()));
     }
+    if (const auto edited = recording.metadata.extract("edited"); !edited.empty())
+      recording.edited = edited_reference_of(
+          edited.mapped(), recording.calls,
+          [&](const std::string& name) {
+            const auto found = storages_.find(name);
+            return found == storages_.end() ? nullptr : found->second;
+          },
+          subject_.name());
     return recording;
   }
 

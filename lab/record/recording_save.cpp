@@ -167,14 +167,22 @@ void save_recording(const std::string& path, const Recording& recording) {
   for (const RecordedCall& call : recording.asked)
     asked.push_back(written(call, core::say("beyond.", asked.size())));
   std::map<std::string, std::string> metadata = recording.metadata;
-  for (const char* own : {"format", "calls", "asked"})
+  for (const char* own : {"format", "calls", "asked", "edited"})
     if (metadata.contains(own))
       core::fail(ErrorCode::bad_argument, "save: ", path, ": metadata ", own,
                  " is a key that save_recording itself writes");
   metadata["format"] = kRecordingFormat;
   metadata["calls"] = calls.dump(-1, ' ', false, json::error_handler_t::replace);
   if (!asked.empty()) metadata["asked"] = asked.dump(-1, ' ', false, json::error_handler_t::replace);
-  save(path, writing.tensors(), metadata);
+  std::vector<NamedTensor> tensors = writing.tensors();
+  std::vector<float> answers;
+  if (!recording.edited.edits.empty()) {
+    constexpr const char* kStorage = "edited.answers";
+    metadata["edited"] = text_of(recording.edited, kStorage, answers);
+    const std::int64_t count[] = {static_cast<std::int64_t>(answers.size())};
+    tensors.push_back({kStorage, Tensor(answers.data(), DType::f32, count)});
+  }
+  save(path, tensors, metadata);
 }
 
 }  // namespace isomer::lab

@@ -44,6 +44,37 @@ TEST_F(RecordTorch, ElementsThatTheLabelLeavesUnsetAreKeptAsThat) {
   EXPECT_TRUE(got.recording.calls[1].unset.empty());
 }
 
+TEST_F(RecordTorch, WhatEditsOfTheLabelAnswerIsKept) {
+  const Recorded got = recorded(
+      "import torch\n\ndef affine(x, w, b):\n    y = x * w\n    return y + b\n\n"
+      "def counted(x, n):\n    i = 0\n    while i < n:\n        x += i\n        i += 1\n",
+      "x, w, b = torch.arange(6.) - 2, torch.arange(6.) + 3, torch.full((6,), 9.)\naffine(x, w, b)\n"
+      "counted(x, 3)\n");
+  const EditedReference& edited = got.recording.edited;
+  ASSERT_EQ(edited.calls.size(), 2u);
+  EXPECT_TRUE(edited.calls[0].outputs.at(0).returned);
+  EXPECT_EQ(edited.calls[0].outputs[0].at.size(), 6u);
+  EXPECT_FALSE(edited.calls[1].outputs.at(0).returned);
+  const auto find = [&](const std::string& was, const std::string& becomes) {
+    for (const EditedReference::Edit& each : edited.edits)
+      if (each.was == was && each.becomes == becomes) return each;
+    ADD_FAILURE() << was << " → " << becomes;
+    return EditedReference::Edit{0, "", "", "", std::vector<float>(12)};
+  };
+  const EditedReference::Edit scale = find("x * w", "x"), term = find("y + b", "y");
+  EXPECT_EQ(scale.line, 4);
+  EXPECT_EQ(scale.code, "missing-scale");
+  EXPECT_EQ(term.code, "missing-term");
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_EQ(scale.answers[static_cast<std::size_t>(i)], static_cast<float>(i - 2 + 9)) << i;
+    EXPECT_EQ(term.answers[static_cast<std::size_t>(i)], static_cast<float>((i - 2) * (i + 3))) << i;
+  }
+  // An edit that never ends is none, and those behind it are asked all the same.
+  for (const EditedReference::Edit& each : edited.edits)
+    EXPECT_FALSE(each.was == "i += 1" && each.becomes == "pass");
+  EXPECT_EQ(find("i < n", "i <= n").answers[6], -2.0f + 6.0f);
+}
+
 TEST_F(RecordTorch, RandomInputsAreTheSameEveryTime) {
   const char* test = "import torch\ntwice(torch.randn(4))\n";
   const Recorded a = recorded(kPlain, test), b = recorded(kPlain, test);

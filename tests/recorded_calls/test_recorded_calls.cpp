@@ -63,6 +63,58 @@ TEST_F(RecordedCalls, WhatTheRecorderAskedForComesBackApartFromTheCalls) {
   EXPECT_TRUE(back.metadata.empty());
 }
 
+/// A call of one argument that it writes, and what two edits of its text answer.
+Recording with_edits() {
+  const RecordedCall call{
+      .function = "f", .before = {view("x", 4)}, .keyword = {false}, .after = {view("x", 4)}};
+  Recording recording{.calls = {call, call}};
+  recording.edited.calls = {{1, {{false, 0, {0, 11}}}}};
+  recording.edited.edits = {{3, "x * w", "x", "missing-scale", {1.5f, -2.0f}},
+                            {4, "x < n", "x <= n", "off-by-one", {0.0f, 7.0f}}};
+  return recording;
+}
+
+TEST_F(RecordedCalls, WhatEditsOfTheLabelAnswerComesBack) {
+  const EditedReference edited = again(with_edits()).edited;
+  ASSERT_EQ(edited.calls.size(), 1u);
+  EXPECT_EQ(edited.calls[0].call, 1u);
+  ASSERT_EQ(edited.calls[0].outputs.size(), 1u);
+  EXPECT_FALSE(edited.calls[0].outputs[0].returned);
+  EXPECT_EQ(edited.calls[0].outputs[0].at, (std::vector<std::int64_t>{0, 11}));
+  ASSERT_EQ(edited.edits.size(), 2u);
+  EXPECT_EQ(edited.edits[0].line, 3);
+  EXPECT_EQ(edited.edits[0].was, "x * w");
+  EXPECT_EQ(edited.edits[0].becomes, "x");
+  EXPECT_EQ(edited.edits[0].code, "missing-scale");
+  EXPECT_EQ(edited.edits[0].answers, (std::vector<float>{1.5f, -2.0f}));
+  EXPECT_EQ(edited.edits[1].answers, (std::vector<float>{0.0f, 7.0f}));
+}
+
+TEST_F(RecordedCalls, EditsOfALabelThatDoNotFitItsCallsAreRefused) {
+  const auto refusal = [&](const auto& spoil) {
+    Recording recording = with_edits();
+    spoil(recording.edited);
+    try {
+      again(recording);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(refusal([](EditedReference&) {}), "none");
+  EXPECT_NE(refusal([](EditedReference& e) {
+              e.calls[0].call = 2;
+            }).find("call is 2, expected a number from 0 to 1"),
+            std::string::npos);
+  EXPECT_NE(refusal([](EditedReference& e) { e.calls[0].outputs[0].returned = true; }).find("index is 0"),
+            std::string::npos);
+  EXPECT_NE(refusal([](EditedReference& e) { e.calls[0].outputs[0].at[0] = 12; }).find("at is 12"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal([](EditedReference& e) { e.edits[0].answers.pop_back(); }).find("has 3 elements, expected 4"),
+      std::string::npos);
+}
+
 TEST_F(RecordedCalls, WhatTheLabelLeavesUnsetComesBackAndHasTheShapeOfTheAnswer) {
   Value unset = tensor_value("", DType::u8, {4, 3});
   unset.boolean = true;

@@ -144,6 +144,75 @@ INSTANTIATE_TEST_SUITE_P(More, OneEdit,
                               {"operator", "b * c - w * o", "b * c - w / o", 14}})),
                          [](const auto& info) { return std::string(info.param.name); });
 
+/// The recording, and what its label answers without the bias, with it twice, and by cosines for sines.
+Recording with_edits_of_the_label() {
+  Recording recording = turned_heads();
+  EditedReference& edited = recording.edited;
+  edited.edits = {{7, "w * o", "o", "missing-scale"},
+                  {6, "w * t + o", "w * t", "missing-term"},
+                  {5, "sin(angle)", "cos(angle)", "wrong-expression"}};
+  for (std::size_t c = 0; c < recording.calls.size(); ++c) {
+    const std::vector<Value>& v = recording.calls[c].before;
+    constexpr std::int64_t kHeads = 3, kHalf = 4;
+    EditedReference::Output output;
+    output.index = 4;
+    for (std::int64_t at = c; at < v[4].tensor.numel(); at += 3) output.at.push_back(at);
+    for (std::size_t e = 0; e < edited.edits.size(); ++e)
+      for (const std::int64_t at : output.at) {
+        const std::int64_t token = at / (kHeads * 2 * kHalf), row = at / (2 * kHalf), d = at % kHalf;
+        const bool second = at % (2 * kHalf) >= kHalf;
+        const double a = double(f32(v[0])[row * 2 * kHalf + d]),
+                     b = double(f32(v[0])[row * 2 * kHalf + d + kHalf]),
+                     angle = double(f32(v[1])[token * kHalf + d]),
+                     w = double(f32(v[2])[row % kHeads * kHalf + d]),
+                     bias = double(f32(v[3])[row % kHeads * kHalf + d]), c = std::cos(angle),
+                     s = e == 2 ? c : std::sin(angle);
+        edited.edits[e].answers.push_back(static_cast<float>(
+            second ? a * s + b * c - (e == 0 ? bias : w * bias) : w * (a * c - b * s) + (e == 1 ? 0 : bias)));
+      }
+    edited.calls.push_back({c, {output}});
+  }
+  return recording;
+}
+
+TEST(OneEdit, OfTheLabelIsWhatAPortDoes) {
+  const Recording recording = with_edits_of_the_label();
+  const struct {
+    const char *right, *wrong;
+    Code code;
+    const char* words;
+  } faults[] = {
+      {"w * (a * c - b * s) + o", "w * (a * c - b * s)", Code::missing_term,
+       "with 'w * t' in place of 'w * t + o' in its line 6 (2 calls were compared; 3 of its edits were "
+       "tried)"},
+      {"b * c - w * o", "b * c - o", Code::missing_scale, "with 'o' in place of 'w * o' in its line 7"},
+      {"s = sinf(angle", "s = cosf(angle", Code::wrong_expression,
+       "with 'cos(angle)' in place of 'sin(angle)'"}};
+  for (const auto& fault : faults) {
+    SCOPED_TRACE(fault.wrong);
+    std::string source = kTurnedHeads;
+    source.replace(source.find(fault.right), std::string(fault.right).size(), fault.wrong);
+    const core::TemporaryFolder place("test", "label-edit");
+    CaseFolder folder = folder_of(place.path(), source);
+    save_recording(folder.recording.string(), recording);
+    const Diagnosis said = diagnose_folder(folder).at(0);
+    ASSERT_EQ(said.findings.size(), 1u) << text_of(said);
+    EXPECT_EQ(said.findings[0].code, fault.code) << text_of(said);
+    EXPECT_NE(said.findings[0].evidence.find(fault.words), std::string::npos) << text_of(said);
+  }
+}
+
+TEST(OneEdit, OfTheLabelIsNotToldWhereAnswersAreNone) {
+  std::string source = kTurnedHeads;
+  source.replace(source.find("w * (a * c - b * s) + o"), 23, "1.25f * (a * c - b * s) + o");
+  const core::TemporaryFolder place("test", "label-edit");
+  const CaseFolder folder = folder_of(place.path(), source);
+  save_recording(folder.recording.string(), with_edits_of_the_label());
+  const Diagnosis said = diagnose_folder(folder).at(0);
+  EXPECT_NE(said.verdict(), "pass");
+  EXPECT_EQ(text_of(said).find("what the label gives"), std::string::npos) << text_of(said);
+}
+
 TEST(OneEdit, OfAKnownOpIsFound) {
   std::ifstream right(ISOMER_CANDIDATES
                       "/../../../examples/ports/act_quant_corrected/candidate_corrected.hip.cpp");

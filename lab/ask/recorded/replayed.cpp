@@ -30,15 +30,6 @@ double share_of(std::size_t wrong, std::size_t all) {
   return all == 0 ? 1 : 1 - static_cast<double>(wrong) / static_cast<double>(all);
 }
 
-double rtol_of(DType dtype) {
-  return dtype == DType::bf16  ? 1.6e-2
-         : dtype == DType::f16 ? 1e-3
-         : is_fp8(dtype)       ? 0.07
-         : dtype == DType::f64 ? 1e-9
-         : is_float(dtype)     ? 1e-5
-                               : 0;
-}
-
 /// Of an f32 answer to 16-bit inputs, which a reference may multiply in their own type.
 constexpr double kOfHalves = 2e-3;
 
@@ -216,6 +207,15 @@ std::vector<Replayed> unanswered_calls(const Recording& recording) {
     list.push_back(std::move(replayed));
   }
   return list;
+}
+
+double rtol_of(DType dtype) {
+  return dtype == DType::bf16  ? 1.6e-2
+         : dtype == DType::f16 ? 1e-3
+         : is_fp8(dtype)       ? 0.07
+         : dtype == DType::f64 ? 1e-9
+         : is_float(dtype)     ? 1e-5
+                               : 0;
 }
 
 double rtol_for(const Approach& approach, const Replayed::Output& output) {

@@ -84,6 +84,9 @@ CallOutcome replay_once(const Approach& approach, const Replayed& replayed);
 /// What never ends, or takes all there is, is not asked again: each costs the whole limit.
 bool lost(const CallOutcome& outcome);
 
+/// How far an answer of that type may be off, relatively.
+double rtol_of(DType dtype);
+
 /// The user's relative tolerance, or that of the output where the user states none.
 double rtol_for(const Approach& approach, const Replayed::Output& output);
 

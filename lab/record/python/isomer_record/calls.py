@@ -10,7 +10,7 @@ import time
 
 import torch
 
-from . import beyond, device_time, sizes, views
+from . import beyond, device_time, edited, sizes, views
 from .smaller import Smaller
 from .unwritten import Unset, flat
 
@@ -263,6 +263,7 @@ class Calls:
         self.answers = set()
         self.inside = False
         self.smaller = Smaller(self.launches, self.beyond.asked)
+        self.edited = edited.Edited()
 
     def place(self):
         """test_sin:12, the line of the test that makes the call."""
@@ -340,6 +341,7 @@ class Calls:
             again = self.views.copies(args, kwargs)
             refilled = None if state else self.unset.copies(args, kwargs)
             whole = None if state or hasattr(function, "grid") else self.smaller.copies(name, args, kwargs)
+            plain = None if state or hasattr(function, "grid") else self.edited.copies(name, args, kwargs)
             self.launches.reset()
             self.inside = True
             begin = time.process_time()
@@ -368,6 +370,7 @@ class Calls:
                 self.sizes.ask(name, function, resizable, call["group"], lasted, self.storages, side_of, names)
                 self.inside = False
                 self.answers.add("triton" if self.launches.answered else "torch")
+                self.edited.keep(index, name, plain, lasted)
                 if again is not None:
                     self.inside = True
                     strided = self.views.honoured(function, again, args, kwargs, result, lasted)

@@ -1,0 +1,361 @@
+"""Edits of a label's text, one at a time, as somebody who ports it may get it wrong: a term left out, another comparison, an
+option that is ignored. Each with the code of the finding that it would be."""
+
+import ast
+import copy
+from collections import namedtuple
+
+# Where and what in the label's text; `place` is (node, field, index or None), `new` what stands there instead.
+Edit = namedtuple("Edit", "line was becomes code place new")
+
+LONGEST = 72
+PARAMETERS = 8  # of a function, that are exchanged
+SMALL = 1e-3  # what is added to a divisor is smaller than that
+
+OPERATORS = {ast.Add: [ast.Sub], ast.Sub: [ast.Add], ast.Mult: [ast.Div, ast.Add], ast.Div: [ast.Mult], ast.FloorDiv: [ast.Mod], ast.Mod: [ast.FloorDiv]}
+COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
+TURNED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
+REDUCTIONS = ("sum", "mean", "max", "min", "amax", "amin", "prod")
+FUNCTIONS = {
+    "exp": (["exp2"], "log-base"),
+    "exp2": (["exp"], "log-base"),
+    "log": (["log2"], "log-base"),
+    "log2": (["log"], "log-base"),
+    "sum": (["mean", "max"], "other-reduction"),
+    "mean": (["sum"], "other-reduction"),
+    "max": (["min", "sum"], "other-reduction"),
+    "min": (["max", "sum"], "other-reduction"),
+    "amax": (["amin"], "other-reduction"),
+    "amin": (["amax"], "other-reduction"),
+    "argmax": (["argmin"], "other-reduction"),
+    "argmin": (["argmax"], "other-reduction"),
+    "maximum": (["minimum"], "clamp"),
+    "minimum": (["maximum"], "clamp"),
+    "sqrt": (["rsqrt"], "wrong-expression"),
+    "rsqrt": (["sqrt"], "wrong-expression"),
+    "floor": (["round", "ceil", "trunc"], "rounding-mode"),
+    "ceil": (["floor", "round"], "rounding-mode"),
+    "round": (["floor", "trunc"], "rounding-mode"),
+    "trunc": (["round", "floor"], "rounding-mode"),
+    "sigmoid": (["tanh"], "wrong-expression"),
+    "tanh": (["sigmoid"], "wrong-expression"),
+    "sin": (["cos"], "wrong-expression"),
+    "cos": (["sin"], "wrong-expression"),
+    "relu": (["gelu", "sigmoid"], "wrong-expression"),
+    "silu": (["sigmoid", "gelu"], "wrong-expression"),
+    "gelu": (["silu", "relu"], "approximation"),
+    "softmax": (["sigmoid", "log_softmax"], "wrong-expression"),
+    "log_softmax": (["softmax"], "missing-term"),
+    "cumsum": (["cumprod"], "other-reduction"),
+    "zeros": (["ones"], "missing-term"),
+    "ones": (["zeros"], "missing-term"),
+}
+# What a call of one of these gives is what it was given, if a port leaves it out.
+LEFT_OUT = {
+    "abs": "missing-absolute",
+    "to": "intermediate-precision",
+    "float": "intermediate-precision",
+    "half": "intermediate-precision",
+    "type_as": "intermediate-precision",
+    "transpose": "layout-convention",
+    "permute": "layout-convention",
+    "t": "layout-convention",
+    "flip": "layout-convention",
+    "roll": "layout-convention",
+    "clamp": "clamp",
+    "clip": "clamp",
+    "maximum": "clamp",
+    "minimum": "clamp",
+    "relu": "clamp",
+    "masked_fill": "missing-term",
+    "round": "rounding-mode",
+    "floor": "rounding-mode",
+    "cumsum": "missing-term",
+}
+KEPT = {"empty", "empty_like", "zeros_like", "range", "len", "program_id", "num_programs", "cdiv", "next_power_of_2", "load", "arange"}
+# Keywords that say how a kernel is launched or where memory is, and nothing of what is computed.
+NO_OPTIONS = {"dtype", "device", "num_warps", "num_stages", "out", "mask", "other", "layout", "memory_format", "requires_grad"}
+
+
+def name_of(call):
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def is_small(node):
+    named = getattr(node, "id", getattr(node, "attr", getattr(node, "arg", "")))
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, float) and 0 < node.value < SMALL
+    return "eps" in named.lower()
+
+
+def is_maximum(node):
+    return any(isinstance(each, ast.Call) and name_of(each) in ("max", "amax") for each in ast.walk(node)) or (
+        "max" in getattr(node, "id", "").lower()
+    )
+
+
+def of_operands(node):
+    """A term, a factor or a divisor left out, and another operator."""
+    additive = isinstance(node.op, (ast.Add, ast.Sub))
+    for kept, left in ((node.left, node.right), (node.right, node.left)):
+        if is_small(left) and additive:
+            code = "epsilon"
+        elif isinstance(node.op, ast.Sub) and left is node.right and is_maximum(left):
+            code = "missing-max-subtraction"
+        elif additive:
+            code = "missing-term"
+        elif isinstance(node.op, (ast.Mult, ast.Div)):
+            code = "missing-scale"
+        elif left is node.right:
+            code = "wrong-expression"
+        else:
+            continue
+        yield kept, code
+    for other in OPERATORS.get(type(node.op), []):
+        yield ast.BinOp(node.left, other(), node.right), "wrong-expression"
+    if isinstance(node.op, (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod)):
+        yield ast.BinOp(node.right, node.op, node.left), "wrong-expression"
+    # The constant inside of a root, outside of it, and the other way round.
+    if isinstance(node.op, ast.Add) and is_small(node.right) and isinstance(node.left, ast.Call) and node.left.args:
+        inner = copy.deepcopy(node.left)
+        inner.args[0] = ast.BinOp(inner.args[0], ast.Add(), node.right)
+        yield inner, "epsilon"
+
+
+def of_comparison(node):
+    if len(node.ops) != 1:
+        return
+    kind = type(node.ops[0])
+    if kind in COMPARISONS:
+        code = "inverted-condition" if kind in (ast.Eq, ast.NotEq) else "off-by-one"
+        yield ast.Compare(node.left, [COMPARISONS[kind]()], node.comparators), code
+    if kind in TURNED:
+        yield ast.Compare(node.left, [TURNED[kind]()], node.comparators), "inverted-condition"
+    for by in (1, -1):
+        moved = ast.BinOp(node.comparators[0], ast.Add(), ast.Constant(by)) if by > 0 else ast.BinOp(node.comparators[0], ast.Sub(), ast.Constant(1))
+        yield ast.Compare(node.left, node.ops, [moved]), "off-by-one"
+
+
+def renamed(call, name):
+    new = copy.copy(call)
+    if isinstance(call.func, ast.Attribute):
+        new.func = ast.Attribute(call.func.value, name, ast.Load())
+    else:
+        new.func = ast.Name(name, ast.Load())
+    return new
+
+
+def of_call(node):
+    name = name_of(node)
+    if name == "float" and node.args and isinstance(node.args[0], ast.Constant):
+        yield ast.Constant(0.0), "clamp"
+        return
+    of_module = isinstance(node.func, ast.Attribute) and isinstance(node.func.value, (ast.Name, ast.Attribute)) and node.args
+    subject = node.args[0] if node.args and (of_module or isinstance(node.func, ast.Name)) else getattr(node.func, "value", None)
+    if name == "where" and len(node.args) == 3:
+        condition, yes, no = node.args
+        yield ast.Call(node.func, [condition, no, yes], node.keywords), "inverted-condition"
+        yield yes, "missing-term"
+        yield no, "missing-term"
+    if name in ("maximum", "minimum") and len(node.args) == 2:
+        yield node.args[0], "clamp"
+        yield node.args[1], "clamp"
+    elif subject is not None and name not in KEPT and name not in REDUCTIONS:
+        if name in LEFT_OUT:
+            yield subject, LEFT_OUT[name]
+        elif len(node.args) == (1 if subject in node.args else 0) and not node.keywords and name in FUNCTIONS:
+            yield subject, "missing-term"
+    others, code = FUNCTIONS.get(name, ([], ""))
+    for other in others:
+        yield renamed(node, other), code
+    if isinstance(node.func, ast.Subscript):
+        return  # a launch
+    for i, keyword in enumerate(node.keywords):
+        if keyword.arg and keyword.arg not in NO_OPTIONS and name not in KEPT:
+            without = ast.Call(node.func, node.args, node.keywords[:i] + node.keywords[i + 1 :])
+            yield without, "epsilon" if "eps" in keyword.arg else "ignores-argument"
+    if name not in KEPT and len(node.args) in (2, 3) and name not in ("where", "store"):
+        first = 1 if len(node.args) == 3 else 0
+        swapped = list(node.args)
+        swapped[first], swapped[first + 1] = swapped[first + 1], swapped[first]
+        yield ast.Call(node.func, swapped, node.keywords), "wrong-expression"
+
+
+def of_constant(node):
+    value = node.value
+    if isinstance(value, bool):
+        yield ast.Constant(not value), "ignores-argument"
+    elif isinstance(value, int):
+        for other in (value + 1, value - 1):
+            yield ast.Constant(other), "off-by-one"
+    elif isinstance(value, float):
+        if 0 < value < SMALL:
+            yield ast.Constant(0.0), "epsilon"
+            return
+        others = [0.0, 1.0, -value, 2 * value, value / 2] if value not in (0.0, float("inf")) else [1.0] if value == 0.0 else [0.0]
+        for other in others:
+            if other != value:
+                yield ast.Constant(other), "wrong-expression"
+
+
+def of_node(node):
+    if isinstance(node, ast.BinOp):
+        yield from of_operands(node)
+    elif isinstance(node, ast.Compare):
+        yield from of_comparison(node)
+    elif isinstance(node, ast.Call):
+        yield from of_call(node)
+    elif isinstance(node, ast.Constant):
+        yield from of_constant(node)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        if isinstance(node.operand.value, int):
+            for other in (node.operand.value - 2, node.operand.value - 1):
+                yield ast.Constant(other), "layout-convention"
+        elif node.operand.value == float("inf") or node.operand.value > 1e30:
+            yield ast.Constant(0.0), "missing-max-subtraction"
+        else:
+            yield node.operand, "wrong-expression"
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield node.operand, "wrong-expression"
+    elif isinstance(node, ast.UnaryOp):
+        yield node.operand, "inverted-condition"
+    elif isinstance(node, ast.BoolOp):
+        for i in range(len(node.values)):
+            rest = node.values[:i] + node.values[i + 1 :]
+            yield rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest), "missing-term"
+    elif isinstance(node, (ast.List, ast.Tuple)) and len(node.elts) == 2 and isinstance(node.ctx, ast.Load):
+        yield type(node)(node.elts[::-1], ast.Load()), "layout-convention"
+    elif isinstance(node, ast.IfExp):
+        yield node.body, "inverted-condition"
+        yield node.orelse, "inverted-condition"
+    elif isinstance(node, ast.AugAssign):
+        yield ast.Assign([node.target], node.value, lineno=node.lineno), "missing-term"
+        yield ast.Pass(), "missing-term"
+        for other in OPERATORS.get(type(node.op), [])[:1]:
+            yield ast.AugAssign(node.target, other(), node.value), "wrong-expression"
+    elif isinstance(node, ast.If):
+        taken = ast.copy_location(ast.If(ast.Constant(True), node.body, node.orelse), node)
+        left = ast.copy_location(ast.If(ast.Constant(False), node.body, node.orelse or [ast.Pass()]), node)
+        yield left, "missing-term"
+        yield taken, "inverted-condition"
+    elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+        name = node.targets[0].id
+        # A step of a value that has one before it.
+        if any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node.value)):
+            yield ast.Pass(), "missing-term"
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not isinstance(node.value.func, ast.Subscript):
+        if name_of(node.value) not in ("manual_seed", "print"):
+            yield ast.Pass(), "missing-term"
+
+
+def of_parameters(function):
+    """Two of them exchanged, and one whose value is ignored: statements in front of the body, as (new, was, becomes, code)."""
+    names = [each.arg for each in function.args.args + function.args.kwonlyargs if each.arg not in ("self", "ctx")][:PARAMETERS]
+    read = {each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    names = [name for name in names if name in read]
+    first = function.body[0]
+
+    def before(text):
+        return ast.copy_location(ast.If(ast.Constant(True), [ast.parse(text).body[0], first], []), first)
+
+    for i, a in enumerate(names):
+        for b in names[i + 1 :]:
+            yield before(f"{a}, {b} = {b}, {a}"), f"{a}, {b}", f"{b}, {a}", "argument-order"
+    defaults = function.args.defaults
+    optional = {each.arg for each in function.args.args[len(function.args.args) - len(defaults) :]} if defaults else set()
+    for name in names:
+        for value in ("None", "False", "True") if name in optional else ():
+            yield before(f"{name} = {value}"), name, value, "ignores-argument"
+        for value in ("0", "1"):
+            yield before(f"{name} = {value}"), name, value, "ignores-argument"
+
+
+def text_of(node):
+    text = " ".join(ast.unparse(node).split())
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def with_its_surroundings(node, place, new):
+    """What is told: the edited expression, or a constant with what it stands in."""
+    holder, field, index = place
+    if not isinstance(node, (ast.Constant, ast.UnaryOp)) or not isinstance(holder, ast.expr):
+        return text_of(node), text_of(new)
+    was = text_of(holder)
+    put(place, new)
+    becomes = text_of(holder)
+    put(place, node)
+    return was, becomes
+
+
+def put(place, node):
+    holder, field, index = place
+    if index is None:
+        setattr(holder, field, node)
+    else:
+        getattr(holder, field)[index] = node
+
+
+def places_in(function):
+    """Every node of a function's body with its place, outer ones first."""
+
+    def walk(holder):
+        for field, value in ast.iter_fields(holder):
+            if field in ("decorator_list", "annotation", "returns", "targets", "target", "ctx", "defaults", "kw_defaults", "msg"):
+                continue
+            if isinstance(value, list):
+                for index, each in enumerate(value):
+                    if isinstance(each, ast.AST):
+                        yield from at(each, (holder, field, index))
+            elif isinstance(value, ast.AST):
+                yield from at(value, (holder, field, None))
+
+    def at(node, place):
+        if isinstance(node, (ast.Assert, ast.Raise, ast.JoinedStr)):
+            return
+        yield node, place
+        yield from walk(node)
+
+    body = ast.Module(function.body, [])
+    for node, place in walk(body):
+        # The list is the function's own.
+        yield node, (function, *place[1:]) if place[0] is body else place
+
+
+def edits(tree):
+    """The likeliest first: what is left out, then comparisons and functions, then constants, then statements."""
+    order = [ast.BinOp, ast.Compare, ast.Call, ast.UnaryOp, ast.BoolOp, ast.IfExp, ast.AugAssign, ast.Constant, ast.List, ast.Tuple, ast.Assign, ast.If, ast.Expr]
+    found = []
+    functions = [each for each in ast.walk(tree) if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    for function in functions:
+        for new, was, becomes, code in of_parameters(function):
+            found.append((len(order), Edit(function.lineno, was, becomes, code, (function, "body", 0), ast.fix_missing_locations(new))))
+        for node, place in places_in(function):
+            if type(node) not in order or isinstance(place[0], ast.Expr) and isinstance(node, ast.Constant):
+                continue
+            for new, code in of_node(node):
+                line = getattr(node, "lineno", function.lineno)
+                try:
+                    ast.fix_missing_locations(ast.copy_location(new, node) if not hasattr(new, "lineno") else new)
+                    was, becomes = with_its_surroundings(node, place, new)
+                except (ValueError, AttributeError, TypeError, RecursionError):
+                    continue
+                if was != becomes:
+                    found.append((order.index(type(node)), Edit(line, was, becomes, code, place, new)))
+    seen, unique = set(), []
+    for _, edit in sorted(found, key=lambda each: each[0]):  # stable: in the order of the text
+        key = (id(edit.place[0]), edit.place[1:], ast.dump(edit.new))
+        if key not in seen:
+            seen.add(key)
+            unique.append(edit)
+    return unique
+
+
+def text_with(tree, edit):
+    """The whole label with it."""
+    holder, field, index = edit.place
+    before = getattr(holder, field) if index is None else getattr(holder, field)[index]
+    put(edit.place, edit.new)
+    try:
+        return ast.unparse(tree)
+    finally:
+        put(edit.place, before)
