@@ -288,7 +288,8 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
   for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
     const int role = port.role_of(entry.parameters[i].name);
     taken[i] = (role >= 0 && !port.roles[static_cast<std::size_t>(role)].tensor) ||
-               (stranger && is_stride_of_cache(port, entry.parameters[i]));
+               (stranger && (is_stride_of_cache(port, entry.parameters[i]) ||
+                             is_step_of_keys(port, entry.parameters[i])));
   }
   int array_role = -1;
   for (std::size_t i = entry.parameters.size(); i-- > 0;)

@@ -226,6 +226,10 @@ Reading reading_of(const std::string& op, const Recording* recording, const std:
     reading.another = best.fit.why_not;
   else if (best.fit.answered > 0 && best.fit.agree == 0)
     reading.another = fmt::format("none of the {} recorded answers is the op's", best.fit.answered);
+  else if (best.fit.calls == 0 &&
+           std::any_of(recording->calls.begin(), recording->calls.end(),
+                       [](const RecordedCall& call) { return call.raised.empty() && !call.after.empty(); }))
+    reading.another = "no recorded call has arguments of the op's shapes";
   return reading;
 }
 

@@ -15,6 +15,7 @@ struct Known {
   std::string_view variation, said;
 };
 constexpr Known kKnown[] = {
+    {"floor=zeros-stay", "the maximum has no floor, and a block of zeros stays so, with a scale of 0"},
     {"floor=", "the least maximum of a block is another small number"},
     {"encoding=fnuz", "8-bit floats are e4m3fnuz, as on MI300"},
     {"max=240", "8-bit floats are scaled to 240, the largest e4m3fnuz"},

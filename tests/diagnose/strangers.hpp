@@ -324,6 +324,12 @@ constexpr Stranger kMore[] = {
     {"shrink_to_scales", "quantize_copy_kv", "pass", Code::none, "halves.cu"},
     {"shrink_to_inverse_scales", "quantize_copy_kv", "fail", Code::missing_scale, "halves.cu"},
     {"shrink_to_next_rows", "quantize_copy_kv", "fail", Code::off_by_one, "halves.cu"},
+    {"quantize_and_keep_zeros", "act_quant", "pass", Code::convention, "guards.cu"},
+    {"quantize_and_divide_zeros", "act_quant", "fail", Code::epsilon, "guards.cu"},
+    {"merge_by_larger", "merge_attention", "pass", Code::none, "guards.cu"},
+    {"merge_by_smaller", "merge_attention", "fail", Code::missing_max_subtraction, "guards.cu"},
+    {"attend_up_to_own", "attention", "pass", Code::convention, "guards.cu"},
+    {"attend_before_own", "attention", "fail", Code::mask_alignment, "guards.cu"},
 };
 
 }  // namespace isomer::lab

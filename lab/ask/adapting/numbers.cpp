@@ -38,6 +38,21 @@ std::vector<Passing> numbers_of(const Port& port, const Given& given) {
   return guesses;
 }
 
+/// The steps of its tensors besides, in elements.
+void add_strides(const Port& port, const Given& given, std::vector<Passing>& list) {
+  std::set<std::int64_t> values;
+  for (std::size_t r = 0; r < port.roles.size(); ++r) {
+    const Value& value = given.values[r];
+    for (int dim = 0; value.is_tensor() && dim < value.tensor.rank; ++dim) {
+      if (!values.insert(value.tensor.stride(dim)).second) continue;
+      list.emplace_back();
+      list.back().what = Passing::What::stride;
+      list.back().role = static_cast<int>(r);
+      list.back().dim = dim;
+    }
+  }
+}
+
 Passing constant_number(double number) {
   Passing passing;
   passing.what = What::constant;
@@ -54,6 +69,7 @@ std::vector<Passing> may_be(const Parameter& p, const Port& port, const Given& g
     for (const int code : {0, 1, 2}) list.push_back(constant_number(code));
   } else {
     list = numbers_of(port, given);
+    if (p.name.ends_with("stride")) add_strides(port, given, list);
     for (const int number : {1, 0, 32}) list.push_back(constant_number(number));
   }
   return list;

@@ -91,7 +91,7 @@ bool is_offset_of_layer(const std::string& name) {
 bool length_of_keys_alone(const Port& port, const Parameter& p, Passing& passing) {
   const std::optional<Dimension> keys = dimension_of(port, "Sk");
   if (!keys || dimension_of(port, "Sq") || port.role_of_argument("seqused_k") >= 0 ||
-      !one_of(size_names().at("Sq"), lower_case(p.name)))
+      (lower_case(p.name) != "t" && !one_of(size_names().at("Sq"), lower_case(p.name))))
     return false;
   passing.what = What::size;
   passing.role = keys->role;
@@ -299,6 +299,11 @@ bool is_stride_of_cache(const Port& port, const Parameter& p) {
   return stride_of_cache(port, p, passing);
 }
 
+bool is_step_of_keys(const Port& port, const Parameter& p) {
+  static const Pattern kStep("(kv|cache|kv_cache)_stride");
+  return port.op == "attention" && p.kind == Parameter::Kind::integer && kStep.is(lower_case(p.name));
+}
+
 bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,
                      const std::vector<int>& role_at, Passing& passing) {
   const std::string& name = p.name;
@@ -385,6 +390,7 @@ bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,
     return true;
   }
   if (last != "stride") return false;
+  if (is_step_of_keys(port, p)) return false;
   // "scale_stride": from one row of the scales to the next; "weight_row_stride": of what it is named after.
   int role = *first;
   for (std::size_t i = 0; i < role_at.size(); ++i) {

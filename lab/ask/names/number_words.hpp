@@ -24,6 +24,9 @@ bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,
 /// Whether a number's name says that it is a step through the caches of keys and values.
 bool is_stride_of_cache(const Port& port, const Parameter& p);
 
+/// "kv_stride", "cache_stride": from one key to the next in elements, or how many keys a cache has room for.
+bool is_step_of_keys(const Port& port, const Parameter& p);
+
 /// Whether a number's name says how many keys a query sees at most: it is passed more than there are.
 bool is_window(const Parameter& p);
 

@@ -188,7 +188,7 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
   // Asked once: a search for causes has the reference made hundreds of times.
   const bool per_row = vary.has("scale=per_row"), nan_ignored = vary.has("nan=ignored"),
              with_sign = vary.has("amax=signed"), inverted = vary.has("s=inverse"),
-             no_floor = vary.has("floor=none");
+             no_floor = vary.has("floor=none"), zeros_stay = vary.has("floor=zeros-stay");
   const Quotient quotient(options, vary);
   const ToE4m3 to_e4m3(vary);
   const float floor = floor_of(options, vary);
@@ -230,12 +230,17 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
       }
       const auto value = static_cast<float>(x[static_cast<std::size_t>(i)]);
       const auto at = static_cast<std::size_t>(i);
+      if (zeros_stay && amax == 0) {
+        y.set(at, 0);
+        continue;
+      }
       y.set(at, to_e4m3(quotient(value, amax, scale)));
       for (const auto& [most, of_most] : instead)
         if (const double other = to_e4m3(quotient(value, most, of_most)); other != y.value[at])
           y.nearby[at].push_back(other);
       // 0/0, of which a clamp makes one of its ends.
-      if ((amax == 0 && no_floor) || overflows) y.others[at] = {-448.0, 448.0, -240.0, 240.0, 0.0};
+      if (overflows) y.others[at] = {-448.0, 448.0, -240.0, 240.0, 0.0};
+      if (amax == 0 && no_floor) y.others[at] = {-448.0, 448.0, -240.0, 240.0};
     }
   }
 }
@@ -268,6 +273,7 @@ const std::vector<oracle::Variation>& variations() {
       {"scale=1/(448/amax)", "the scale as the rounded reciprocal of 448 / amax"},
       {"floor=1e-10", "amax at least 1e-10 whatever amax_floor says"},
       {"floor=1e-12", "amax at least 1e-12 whatever amax_floor says"},
+      {"floor=zeros-stay", "no floor, and zeros with a scale of 0 where a block is all zero"},
       {"floor=none", "no floor: an all-zero block is 0/0"},
       {"scale=bf16", "the scale rounded to bf16 before it divides and is stored"},
       {"scale=f16", "the scale rounded to f16 before it divides and is stored"},

@@ -114,11 +114,12 @@ std::vector<Original::Sayable> sayable_sizes() {
       ".*(kv_?n?_?h|k_h|heads?_?(kv|k)\\b|hkv|h_kv|h_k|hk|value_h|group|rep|gqa|ratio).*|kv_?dim";
   const std::string length_of_keys =
       "([a-z]*_)*((sk|lk|nk|skv|lkv|nkv|keys|(kv|k)_?(seq|len|tok|ctx|size|n|l|s|t)\\w*)|"
-      "(s|n|l|t|num|max)_?(kv|k)|total_(seq_?)?len|context_len|ctx_len|(cur|current|cached?|past)_(seq_?)?"
+      "(s|n|l|t|num|max)_?(kv|k)|total_(seq_?)?len|(context|ctx)_(len|size)|(cur|current|cached?|past)_(seq_?"
+      ")?"
       "len\\w*|\\w*(seq|len|ctx|tok|cache)\\w*_?(kv|"
       "k))(_ptr|_max)?";
   return {{"b", "b|bs|z|n_?b|nbatch|.*(batch|bsz|seqs|bh).*"},
-          {"hq", "h|hq|nh|.*heads.*|.*head(_?(q|kv|k|v|n|nb|num|number|count))?"},  // head_dim says none
+          {"hq", "h|h_?q|nh|.*heads.*|.*head(_?(q|kv|k|v|n|nb|num|number|count))?"},  // head_dim says none
           {"hkv", heads_of_keys},
           {"sk", length_of_keys},
           {"d", "d|hd|dh|dk|.*(dim|d_|_d|head_?size|embed|channels).*", {"64", "128"}},

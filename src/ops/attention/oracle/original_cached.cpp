@@ -116,7 +116,7 @@ Original of_one_length(bool returned) {
                    .kind = Original::Kind::integer,
                    .also =
                        "seq_len_k seqlen_k seq_len seqlen kv_len kv_seq_len context_len ctx_len total_len "
-                       "cur_len current_len cache_len len_k num_keys n_keys length sk"};
+                       "context_size ctx_size cur_len current_len cache_len len_k num_keys n_keys length sk"};
   const auto scale_of = original.number;
   original.number = [=](const core::Call& call, std::string_view option) {
     if (option != kLength) return scale_of(call, option);

@@ -61,6 +61,7 @@ class Row {
     without_last_ = vary_.has("keys=without-last");
     without_first_ = vary_.has("keys=without-first");
     before_own_ = o_.causal && vary_.has("causal=before-own");
+    before_own_to_nan_ = o_.causal && vary_.has("causal=before-own-to-nan");
     sliding_ = vary_.has("attention_chunk=sliding");
     ahead_ = vary_.has("causal=top-left") ? 0
              : vary_.has("causal=turned") ? s_.q_len - s_.k_len
@@ -168,6 +169,7 @@ class Row {
     if (without_last_ && j == s_.k_len - 1) return false;
     if (without_first_ && j == 0) return false;
     const std::int64_t diagonal = i + ahead_;
+    if (before_own_to_nan_) return j < diagonal;
     if (before_own_) return j < diagonal || (diagonal == 0 && j == 0);
     if (bounded_left_ && diagonal - j > left_) return false;
     if (bounded_right_ && j - diagonal > right_) return false;
@@ -256,8 +258,10 @@ class Row {
     if (empty_) {
       std::fill(
           out.begin(), out.end(),
-          vary_.has("empty=nan") || (vanished_ && vary_.has("max=from-zero-to-nan")) ? std::nan("") : 0.0);
-      lse = vary_.has("empty_lse=+inf") ? kInfinity : -kInfinity;
+          vary_.has("empty=nan") || before_own_to_nan_ || (vanished_ && vary_.has("max=from-zero-to-nan"))
+              ? std::nan("")
+              : 0.0);
+      lse = vary_.has("empty_lse=+inf") ? kInfinity : before_own_to_nan_ ? std::nan("") : -kInfinity;
       lse_bound = 0;
       return;
     }
@@ -349,7 +353,8 @@ class Row {
   std::vector<double> unmasked_, logits_, weights_;
   std::vector<double> values_, absolute_, squares_, lost_;  ///< of a row of v, and what bounds are sums of
   // What is asked for each key, once: options and variations of them.
-  bool without_last_ = false, without_first_ = false, before_own_ = false, sliding_ = false;
+  bool without_last_ = false, without_first_ = false, before_own_ = false, before_own_to_nan_ = false,
+       sliding_ = false;
   bool bounded_left_ = false, bounded_right_ = false;
   bool asks_hidden_ = false, after_mask_ = false, before_scale_ = false, uncapped_ = false,
        narrow_logits_ = false;

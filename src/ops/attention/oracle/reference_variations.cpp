@@ -12,6 +12,8 @@ const std::vector<oracle::Variation>& variations() {
       {"window_right=one-further",
        "the key behind the window's right end, under causal the diagonal, is seen too"},
       {"causal=before-own", "a query sees the keys before its own alone; the first query sees its own"},
+      {"causal=before-own-to-nan",
+       "a query sees the keys before its own alone; the first query sees none and is NaN"},
       {"keys=without-last", "the last key is left out"},
       {"keys=without-first", "the first key is left out"},
       {"keys=whole-16", "keys behind the last whole tile of 16 are left out"},

@@ -32,6 +32,7 @@ Original original(bool returned, bool lse) {
       .number = {},
       .probes = {"shape=shd s=4 h=3 d=16 lse_layout=contiguous",
                  "shape=shd s=4 h=3 d=16 lse_layout=contiguous lse_scale=4",
+                 "shape=shd s=4 h=3 d=16 lse_layout=contiguous lse_scale=100",
                  "shape=shd s=4 h=2 d=16 lse_layout=contiguous lse_shift=200",
                  "shape=shd s=6 h=2 d=16 lse_layout=contiguous weightless=some"},
       .sizes = {"shape=shd h=1 d=16 lse_layout=contiguous s="},

@@ -57,14 +57,16 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
     double w[2] = {0, 0}, total = 0;
     for (int i = 0; i < 2; ++i) {
       if (lse[i] == kNothing) continue;
-      w[i] = vary.has("max=none") ? round_to(DType::f32, e(lse[i])) : e(lse[i] - m);
+      w[i] = vary.has("max=none")      ? round_to(DType::f32, e(lse[i]))
+             : vary.has("max=smaller") ? round_to(DType::f32, e(lse[i] - std::min(lse[0], lse[1])))
+                                       : e(lse[i] - m);
       total = half(total + w[i]);
     }
     const double divisor = vary.has("weights=undivided") ? 1.0 : total;
     const bool guarded = vary.has("weightless=multiplied-guarded");
     const bool multiplied = guarded || vary.has("weightless=multiplied");
     const bool poisoned = (vary.has("infinity=unguarded") && (lse[0] == kNothing || m == kNothing)) ||
-                          (multiplied && !guarded && m == kNothing);
+                          (((multiplied && !guarded) || vary.has("max=smaller")) && m == kNothing);
     for (std::size_t d = 0; d < size; ++d) {
       double acc = 0, weighted = 0, squared = 0, lost = 0;
       for (int i = 0; i < 2; ++i) {
@@ -85,10 +87,12 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
               oracle::attention_bound(out.dtype, DType::f32, value, weighted, squared, largest, lost));
     }
     if (!expected.has("lse")) continue;
-    double merged = m == kNothing ? kNothing
-                                  : (vary.has("max=none") || vary.has("lse=without-maximum") ? 0.0 : m) +
-                                        (throughout || vary.has("log=base-2-of-sum") ? std::log2(total)
-                                                                                     : std::log(total));
+    double merged =
+        m == kNothing ? kNothing
+        : vary.has("max=smaller")
+            ? std::min(lse[0], lse[1]) + std::log(total)
+            : (vary.has("max=none") || vary.has("lse=without-maximum") ? 0.0 : m) +
+                  (throughout || vary.has("log=base-2-of-sum") ? std::log2(total) : std::log(total));
     if (vary.has("lse=larger")) merged = m;
     if (poisoned) merged = kNaN;
     // No number is near the least: -inf is another answer.
@@ -99,6 +103,7 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
 const std::vector<oracle::Variation>& variations() {
   static const std::vector<oracle::Variation> list = {
       {"max=none", "e^lse without subtracting the larger: f32 overflows"},
+      {"max=smaller", "the smaller lse subtracted, not the larger: f32 overflows where they are 89 apart"},
       {"log=base-2", "2^lse instead of e^lse"},
       {"log=base-2-throughout", "log-sum-exps of base 2 are taken and given"},
       {"log=base-2-of-sum", "lse as the maximum and log2 of the sum, while the weights are powers of e"},

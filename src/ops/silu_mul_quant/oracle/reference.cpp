@@ -147,7 +147,8 @@ void quantise(const std::vector<Range>& h, const SiluMulQuantOptions& options, c
     if (!others.empty()) y.nearby[flat] = std::move(others);
     if (open) y.set_unknown(flat);
     // 0/0, of which a clamp makes one of its ends.
-    if (most.high == 0 && vary.has("floor=none")) y.others[flat] = {-448.0, 448.0, -240.0, 240.0, 0.0};
+    if (most.high == 0 && vary.has("floor=none")) y.others[flat] = {-448.0, 448.0, -240.0, 240.0};
+    if (most.high == 0 && vary.has("floor=zeros-stay")) y.set(flat, 0);
   }
 }
 
@@ -207,6 +208,7 @@ const std::vector<oracle::Variation>& variations() {
        {"quotient=h*s", "multiplied by the scale instead of divided by it"},
        {"max=240", "scaled to 240, the largest e4m3fnuz, instead of 448"},
        {"scale=ue8m0", "the scale rounded up to a power of two"},
+       {"floor=zeros-stay", "no floor, and zeros with a scale of 0 where a block is all zero"},
        {"floor=none", "no floor: an all-zero block is 0/0"},
        {"floor=1e-10", "the largest magnitude at least 1e-10 whatever amax_floor says"},
        {"floor=1.953125e-3", "the largest magnitude at least 1 / 512 whatever amax_floor says"},

@@ -162,6 +162,7 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
           for (const DType narrow : {DType::f16, DType::bf16})
             if (vary.has(narrow == DType::f16 ? "quotient=f16" : "quotient=bf16"))
               quotient = static_cast<float>(round_to(narrow, static_cast<double>(quotient)));
+          if (vary.has("floor=zeros-stay") && floored == 0) quotient = 0;
           const std::size_t flat = y.index(m, n);
           y.set(flat, to_e4m3(quotient, vary));
           for (const float of_other : instead)
@@ -193,6 +194,7 @@ const std::vector<oracle::Variation>& variations() {
       {"s=transposed", "the scales stored as if their matrix were transposed"},
       {"s=inverse", "448 / amax stored, by which x is multiplied, instead of amax / 448"},
       {"scale=ue8m0", "the scale rounded up to a power of two"},
+      {"floor=zeros-stay", "no floor, and zeros with a scale of 0 where a block is all zero"},
       {"floor=none", "no floor: an all-zero block is 0/0"},
       {"quotient_floor=1e-10", "amax at least 1e-10 in 448 / amax, and no floor in the scale"},
       {"scale=bf16", "the scale rounded to bf16 before it divides and is stored"},
