@@ -12,7 +12,6 @@
 #include "lab/findings/conventions.hpp"
 #include "lab/judge/accusation.hpp"
 #include "lab/judge/fewer_warps.hpp"
-#include "lab/judge/one_edit.hpp"
 #include "lab/judge/recorded_calls.hpp"
 #include "lab/judge/recorded_groups.hpp"
 #include "lab/judge/unset_locals.hpp"
@@ -65,7 +64,11 @@ std::string memory_of_nobody(const Form& form, const std::vector<CallOutcome>& o
 
 GroupReplay::GroupReplay(const Candidate& candidate, const Entry& entry, const ReplayRequest& request,
                          const Facts* facts, Diagnosis& diagnosis)
-    : entry_(entry), request_(request), facts_(facts), diagnosis_(diagnosis) {
+    : entry_(entry),
+      request_(request),
+      facts_(facts),
+      diagnosis_(diagnosis),
+      told_before_(diagnosis.findings.size()) {
   approach_.candidate = &candidate;
   approach_.settings = request.settings;
   approach_.rtol = request.rtol;
@@ -154,14 +157,18 @@ bool GroupReplay::unexplained(const Diagnosis& diagnosis) {
 }
 
 void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector<Replayed>& asked) {
+  Approach as_called;  // before experiments, and what came of it
+  std::vector<CallOutcome> answered;
+  std::vector<Finding> found;
   if (std::any_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return !o.right(); }) &&
       std::none_of(outcomes_.begin(), outcomes_.end(), lost) &&
       std::none_of(outcomes_.begin(), outcomes_.end(), cut_short)) {
-    std::vector<Finding> found;
+    as_called = approach_;
+    answered = outcomes_;
     experiment(approach_, calls, outcomes_, found);
     explained_ = !found.empty() && std::all_of(outcomes_.begin(), outcomes_.end(),
                                                [](const CallOutcome& o) { return o.right(); });
-    for (Finding& finding : found) add_once(diagnosis_.findings, std::move(finding));
+    for (const Finding& finding : found) add_once(diagnosis_.findings, finding);
     if (found.empty() && request_.shares)
       if (Finding finding = of_fewer_warps(approach_, calls, outcomes_); finding.code != Code::none) {
         explained_ = true;
@@ -178,7 +185,8 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
     ask_sizes(approach_, calls, asked, false, diagnosis_.findings);
   }
   judge(approach_, entry_, facts_, adapted_, calls, outcomes_, diagnosis_);
-  explain_by_an_edit(calls);
+  explain_by_an_edit(calls, found.empty() ? approach_ : as_called, found.empty() ? outcomes_ : answered,
+                     found);
   harmless_races(calls);
   if (const auto right = std::find_if(outcomes_.begin(), outcomes_.end(),
                                       [](const CallOutcome& o) { return o.right() && o.elements > 0; });
@@ -191,15 +199,6 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
   tell_no_kernel(
       *approach_.candidate, entry_, answers,
       [&] { return are_same_without_kernels(approach_, calls, outcomes_); }, diagnosis_.findings);
-}
-
-void GroupReplay::explain_by_an_edit(const std::vector<Replayed>& calls) {
-  // What would not be told for want of sizes is, where an edit shows that they are the right ones.
-  if (!asks_for_an_edit(diagnosis_.findings, request_.every_edit || !not_accused().empty())) return;
-  Finding edit = of_one_edit(request_.exchanging, approach_, calls, outcomes_);
-  // Who is right with an edit was asked as he is called.
-  explained_ = explained_ || edit.code != Code::none;
-  take_edit(diagnosis_.findings, std::move(edit));
 }
 
 void GroupReplay::set_locals(const std::vector<Replayed>& calls) {

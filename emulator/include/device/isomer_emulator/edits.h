@@ -88,6 +88,17 @@ const T& either(int number, const T& another, const T& own) {
   return chosen(number) ? another : own;
 }
 
+/// Of pointers of which one alone is restricted: no type trait calls such a type a pointer.
+template <class T>
+T* pointer(T* own) {
+  return own;
+}
+template <class A, class T, class P = decltype(pointer(std::declval<T&>())),
+          class = std::enable_if_t<!std::is_same_v<A, T> && std::is_same_v<P, decltype(pointer(std::declval<A&>()))>>>
+P either(int number, A& another, T& own) {
+  return chosen(number) ? pointer(another) : pointer(own);
+}
+
 /// The argument of a function in place of its result.
 template <class T, class... Others>
 T first(T own, Others...) {

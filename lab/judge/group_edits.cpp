@@ -1,0 +1,58 @@
+// What of a group of recorded calls an edit of the source explains.
+#include "lab/ask/recorded/replayed.hpp"
+#include "lab/judge/group_replay.hpp"
+#include "lab/judge/one_edit.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace isomer::lab {
+
+void GroupReplay::explain_by_an_edit(const std::vector<Replayed>& calls, const Approach& as_called,
+                                     const std::vector<CallOutcome>& answered,
+                                     const std::vector<Finding>& found) {
+  // What other calls showed is not this edit's to explain.
+  std::vector<Finding>& all = diagnosis_.findings;
+  const auto first = all.begin() + static_cast<std::ptrdiff_t>(std::min(told_before_, all.size()));
+  std::vector<Finding> own(std::make_move_iterator(first), std::make_move_iterator(all.end()));
+  all.erase(first, all.end());
+  explain_by_an_edit(calls, as_called, answered, found, own);
+  for (Finding& each : own) add_once(all, std::move(each));
+}
+
+void GroupReplay::explain_by_an_edit(const std::vector<Replayed>& calls, const Approach& as_called,
+                                     const std::vector<CallOutcome>& answered,
+                                     const std::vector<Finding>& found, std::vector<Finding>& findings) {
+  const bool every = request_.every_edit || !not_accused().empty();
+  EditsAsked how = edits_asked(findings, entry_, every);
+  if (!how.any) return;
+  // Who is right with an edit was asked as he is called.
+  const auto take = [&](Finding edit) {
+    explained_ = true;
+    take_edit(findings, std::move(edit));
+  };
+  // What experiments show of numbers may be the edit's, too: the calls are asked as they are first.
+  if (std::all_of(found.begin(), found.end(), is_explained_by_an_edit)) {
+    Finding edit = of_one_edit(request_.exchanging, as_called, calls, answered, how);
+    if (edit.code != Code::none) return take(std::move(edit));
+  }
+  if (found.empty()) return;
+  // Else that which is left beside them.
+  const auto beside = std::stable_partition(findings.begin(), findings.end(), [&](const Finding& each) {
+    return std::any_of(found.begin(), found.end(), [&](const Finding& other) {
+      return other.code == each.code && other.argument == each.argument;
+    });
+  });
+  std::vector<Finding> experiments(findings.begin(), beside);
+  findings.erase(findings.begin(), beside);
+  how = edits_asked(findings, entry_, every);
+  if (how.any)
+    if (Finding edit = of_one_edit(request_.exchanging, approach_, calls, outcomes_, how);
+        edit.code != Code::none)
+      take(std::move(edit));
+  findings.insert(findings.begin(), std::make_move_iterator(experiments.begin()),
+                  std::make_move_iterator(experiments.end()));
+}
+
+}  // namespace isomer::lab
