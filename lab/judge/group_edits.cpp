@@ -2,9 +2,12 @@
 #include "lab/ask/recorded/replayed.hpp"
 #include "lab/judge/group_replay.hpp"
 #include "lab/judge/one_edit.hpp"
+#include "lab/judge/recorded_calls.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace isomer::lab {
@@ -17,7 +20,10 @@ void GroupReplay::explain_by_an_edit(const std::vector<Replayed>& calls, const A
   const auto first = all.begin() + static_cast<std::ptrdiff_t>(std::min(told_before_, all.size()));
   std::vector<Finding> own(std::make_move_iterator(first), std::make_move_iterator(all.end()));
   all.erase(first, all.end());
-  explain_by_an_edit(calls, as_called, answered, found, own);
+  if (sizes_by_ == SizesBy::guess && !not_accused().empty())
+    explain_by_sizes_and_an_edit(calls, as_called, own);
+  else
+    explain_by_an_edit(calls, as_called, answered, found, own);
   for (Finding& each : own) add_once(all, std::move(each));
 }
 
@@ -53,6 +59,53 @@ void GroupReplay::explain_by_an_edit(const std::vector<Replayed>& calls, const A
       take(std::move(edit));
   findings.insert(findings.begin(), std::make_move_iterator(experiments.begin()),
                   std::make_move_iterator(experiments.end()));
+}
+
+void GroupReplay::explain_by_sizes_and_an_edit(const std::vector<Replayed>& calls, const Approach& as_called,
+                                               std::vector<Finding>& findings) {
+  constexpr double kSecondsOfOne = 8, kSecondsOfAll = 24;  // of a busy machine
+  constexpr int kMostEdits = 600;
+  const auto begin = std::chrono::steady_clock::now();
+  struct Way {
+    Approach approach;
+    std::vector<CallOutcome> outcomes;
+    EditsAsked how = {true, false, kMostEdits, kSecondsOfOne};
+    Finding edit;
+  };
+  std::vector<Way> ways;
+  for (const Form& form : other_sizes_) {
+    Way way;
+    way.approach = as_called;
+    way.approach.form = form;
+    for (const Replayed& each : calls) {
+      way.outcomes.push_back(replay_once(way.approach, each));
+      way.how.watched = way.how.watched || !way.outcomes.back().answer.seen.empty();
+      if (!way.outcomes.back().answer.ok() || lost(way.outcomes.back())) break;
+    }
+    if (way.outcomes.size() == calls.size() && way.outcomes.back().answer.ok())
+      ways.push_back(std::move(way));
+  }
+  // What keeps to its memory is likelier meant than what does not.
+  std::optional<Way> only;
+  for (const bool strays : {false, true}) {
+    for (Way& way : ways) {
+      if (way.how.watched != strays) continue;
+      // That another way is right with an edit too cannot be ruled out.
+      if (std::chrono::steady_clock::now() - begin > std::chrono::duration<double>(kSecondsOfAll)) return;
+      way.edit = of_one_edit(request_.exchanging, way.approach, calls, way.outcomes, way.how);
+      if (way.edit.code == Code::none) continue;
+      if (only) return;
+      only = std::move(way);
+    }
+    if (only) break;
+  }
+  if (!only) return;
+  approach_ = std::move(only->approach);
+  outcomes_ = std::move(only->outcomes);
+  explained_ = true;
+  diagnosis_.called_with = numbers_in_words(approach_.form, calls.front().values);
+  drop_what_an_edit_explains(findings);
+  add_once(findings, std::move(only->edit));
 }
 
 }  // namespace isomer::lab

@@ -86,7 +86,7 @@ void GroupReplay::run(const std::vector<Replayed>& group) {
   std::vector<Replayed> large;
   if (!smaller.empty() && taken(smaller)) large = stood_for(calls, smaller);
   if (calls.empty()) return;
-  sizes_by_ = find_sizes(approach_, calls, bound.unsure, bound.alike);
+  sizes_by_ = find_sizes(approach_, calls, bound.unsure, bound.alike, other_sizes_);
   adapt(calls.front());
   if (!bound.findings.empty()) adapted_ = true;
   if (diagnosis_.called_with.empty())

@@ -42,6 +42,9 @@ class GroupReplay {
   void explain_by_an_edit(const std::vector<Replayed>& calls, const Approach& as_called,
                           const std::vector<CallOutcome>& answered, const std::vector<Finding>& found,
                           std::vector<Finding>& findings);
+  /// The same where the sizes that are passed are guessed: told if with one way alone an edit is found.
+  void explain_by_sizes_and_an_edit(const std::vector<Replayed>& calls, const Approach& as_called,
+                                    std::vector<Finding>& findings);
   /// A sum without a first value, which may be right by chance: the rest is judged with zeros.
   void set_locals(const std::vector<Replayed>& calls);
   /// Races of one line's stores with each other, where every answer is right, and the same in other orders.
@@ -71,6 +74,7 @@ class GroupReplay {
   std::vector<CallOutcome> outcomes_;
   std::shared_ptr<const Candidate> wide_;
   SizesBy sizes_by_ = SizesBy::callers;
+  std::vector<Form> other_sizes_;  ///< with which the calls may be meant, where that is a guess
   bool adapted_ = false, explained_ = false, prefers_wide_ = false;
 };
 

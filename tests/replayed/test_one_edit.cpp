@@ -201,7 +201,8 @@ TEST_P(OneEditOfRows, IsFoundAndMends) { expect_found_and_mended(GetParam(), kCe
 
 INSTANTIATE_TEST_SUITE_P(More, OneEditOfRows,
                          testing::ValuesIn(tests::in_second_tier<Fault>(
-                             {{"one_beyond", "&& k < n; ++k", "&& k <= n; ++k", 28, Code::out_of_bounds_write}})),
+                             {{"one_beyond", "&& k < n; ++k", "&& k <= n; ++k", 28, Code::out_of_bounds_write},
+                              {"index_beyond", "sum += x[row * cols", "sum += x[rows * cols", 8}})),
                          [](const auto& info) { return std::string(info.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(
