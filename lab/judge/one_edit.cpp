@@ -38,6 +38,8 @@ std::vector<const Exchange*> helpful(const ExchangedBuild& build, const Quick& q
   std::vector<const Exchange*> list;
   for (const Exchange& edit : build.edits) {
     if (passed() >= until || list.size() == kEnough || tried == how.most) break;
+    // A barrier changes no number but where threads meet.
+    if (edit.code == Code::missing_barrier && !how.watched) continue;
     ++tried;
     if (!quick(edit.number) || !all(edit.number)) continue;
     list.push_back(&edit);

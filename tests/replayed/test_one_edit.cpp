@@ -199,11 +199,25 @@ class OneEditOfRows : public testing::TestWithParam<Fault> {};
 
 TEST_P(OneEditOfRows, IsFoundAndMends) { expect_found_and_mended(GetParam(), kCentredRows, centred_rows()); }
 
-INSTANTIATE_TEST_SUITE_P(More, OneEditOfRows,
-                         testing::ValuesIn(tests::in_second_tier<Fault>(
-                             {{"one_beyond", "&& k < n; ++k", "&& k <= n; ++k", 28, Code::out_of_bounds_write},
-                              {"index_beyond", "sum += x[row * cols", "sum += x[rows * cols", 8}})),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Of, OneEditOfRows,
+    testing::Values(Fault{"barrier", "  __syncthreads();\n", "\n", 9, Code::missing_barrier,
+                          "part[threadIdx.x] = sum; __syncthreads();"},
+                    Fault{"clamp", "fmaxf(x[row * cols + c] - mean, 0.f)", "x[row * cols + c] - mean", 15,
+                          Code::clamp, "const float off = fmaxf(x[row * cols + c] - mean, 0.0f);"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(
+    More, OneEditOfRows,
+    testing::ValuesIn(tests::in_second_tier<Fault>(
+        {{"divisor", "all / cols", "all", 12, Code::missing_term,
+          "for (int i = 0; i < 64; ++i) all += (part[i]) / cols;"},
+         {"index_beyond", "sum += x[row * cols", "sum += x[rows * cols", 8},
+         {"one_beyond", "&& k < n; ++k", "&& k <= n; ++k", 28, Code::out_of_bounds_write},
+         {"bound_of_a_loop", " && k < n; ++k", "; ++k", 28, Code::out_of_bounds_write},
+         {"end_of_a_thread", "  if (at >= n) return;\n", "\n", 21, Code::out_of_bounds_write,
+          "const int at = blockIdx.x * 64 + threadIdx.x; if (at >= n) return;"}})),
+    [](const auto& info) { return std::string(info.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(
     Of, OneEdit,
@@ -214,7 +228,10 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(More, OneEdit,
                          testing::ValuesIn(tests::in_second_tier<Fault>(
                              {{"name_of_another", "w * (a * c - b * s) + o", "w * (a * c - b * s) + b", 13},
-                              {"operator", "b * c - w * o", "b * c - w / o", 14}})),
+                              {"operator", "b * c - w * o", "b * c - w / o", 14},
+                              {"term", "b * s) + o", "b * s)", 13, Code::missing_term},
+                              {"factor_of_an_index", "angle[token * half + d])", "angle[token + d])", 11,
+                               Code::missing_scale}})),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(OneEdit, OfAKnownOpIsFound) {
@@ -270,6 +287,19 @@ TEST(Exchangeable, KeepsEveryLineAndHasEachEditOnOne) {
               std::count(each.becomes.begin(), each.becomes.end(), ')'))
         << each.becomes;
   }
+}
+
+TEST(Exchangeable, HasWhatMayHaveBeenLeftOut) {
+  std::set<std::string> lines;
+  for (const Exchange& each : exchangeable(kCentredRows, {}, bounds_in("y = x.clamp(min=-2, max=6.5)")).edits)
+    lines.insert(each.becomes);
+  for (const char* line :
+       {"const float mean = (all / cols) * row;", "const float mean = all / cols + sum;",
+        "const float off = fminf(fmaxf(x[row * cols + c] - mean, 0.f), 6.5f);",
+        "const float off = fmaxf(fmaxf(x[row * cols + c] - mean, 0.f), -2.0f);",
+        "for (int i = 0; i < 64 && i < cols; ++i) all += part[i];", "if (!(at >= n)) return;",
+        "y[row * cols + c] = off; __syncthreads();", "y[row * cols + c] = off; __syncwarp();"})
+    EXPECT_EQ(lines.count(line), 1u) << line;
 }
 
 TEST(Exchangeable, LeavesConstantsDeclarationsAndTextAlone) {
