@@ -302,6 +302,28 @@ TEST(Exchangeable, HasWhatMayHaveBeenLeftOut) {
     EXPECT_EQ(lines.count(line), 1u) << line;
 }
 
+TEST(Exchangeable, HasFactorsOfGroupsAndBarriersOfDeviceFunctions) {
+  std::set<std::string> lines;
+  for (const Exchange& each : exchangeable(R"(
+__device__ void keep(float* kept, float value) {
+  kept[threadIdx.x] = value;
+  kept[0] += kept[1];
+}
+__global__ void f(const float* x, float* y, int heads, int dim) {
+  __shared__ float kept[32];
+  const int h = blockIdx.x, d = threadIdx.x;
+  keep(kept, x[(h + heads) + d]);
+  y[((long)h * dim) + d] = kept[31 - d];
+}
+)")
+                                  .edits)
+    lines.insert(each.becomes);
+  for (const char* line :
+       {"keep(kept, x[(h + heads) * dim + d]);", "y[((long)h * dim + heads) + d] = kept[31 - d];",
+        "kept[threadIdx.x] = value; __syncthreads();"})
+    EXPECT_EQ(lines.count(line), 1u) << line;
+}
+
 TEST(Exchangeable, LeavesConstantsDeclarationsAndTextAlone) {
   const std::string source = R"(#define SIZE 4 + 4
 constexpr int kTile = 8 * 2;

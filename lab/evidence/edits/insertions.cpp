@@ -40,8 +40,7 @@ class Insertions {
     for (std::size_t i = 0; i < tokens_.size(); ++i)
       if (places.functions().in_body(i) && !places.functions().is_declared_here(i) && is_read(i))
         if (const CppVariable* named = places.functions().named(i)) ++uses_[named->declared];
-    for (std::size_t i = 0; i < tokens_.size(); ++i)
-      if (tokens_.is(i, "__shared__")) shares_.insert(places.functions().body_of(i));
+    for (std::size_t i = 0; i < tokens_.size(); ++i) shares_ = shares_ || tokens_.is(i, "__shared__");
   }
 
   void add() {
@@ -188,9 +187,15 @@ class Insertions {
     // What begins with a word of a type alone is a cast.
     const bool grouped = !tokens_.is_name(at - 1) && !tokens_.is(at - 1, ")") && !tokens_.is(at - 1, "]") &&
                          !tokens_.is(at - 1, ">") && !tokens_.is(at - 1, ">>>") && close > at + 2 &&
-                         places_.functions().named(at + 1) != nullptr && !tokens_.is(at + 2, "*");
+                         (places_.functions().named(at + 1) != nullptr || tokens_.is(at + 1, "(")) &&
+                         !tokens_.is(at + 2, "*");
     if (!function && !grouped) return;
     put(at + 1, close - 1, function ? "+-*/" : "+-", beside(at, real, names_in(at + 1, close - 1)), false);
+    // What is added to something may have to be multiplied as a whole.
+    const auto sums = [&](std::size_t i) { return tokens_.is(i, "+") || tokens_.is(i, "-"); };
+    const std::string_view next = tokens_.text(close + 1);
+    if (grouped && (sums(close + 1) || (sums(at - 1) && (next == ")" || next == "]" || next == ";"))))
+      put(at, close, "*", beside(at, real, names_in(at, close)), true);
   }
 
   /// What is assigned to a number, and its first value.
@@ -300,15 +305,18 @@ class Insertions {
         tokens_.is(at + 1, "else") || !open(at + 1, at + 1))
       return;
     const std::size_t body = places_.functions().body_of(at), first = begin_of_statement(at);
-    if (body == 0 || first == at || !open(first, first) || !is_kernel(body)) return;
+    if (body == 0 || first == at || !open(first, first)) return;
+    const bool kernel = is_called("__global__", body);
+    if (!kernel && !is_called("__device__", body)) return;
     std::string list;
     if (places_.functions().begins_declaration(first)) {
+      if (!kernel) return;
       for (const auto& [count, size] : bounds_at(at + 1, 6)) {
         const int edit =
             places_.add({{at, at, fmt::format("; if ({} >= {}) return;", count, size)}}, Code::tail_mask, 2);
         list += fmt::format(" if (isomer_emulator_edit == {} && {} >= {}) return;", edit, count, size);
       }
-    } else if (shares_.count(body) > 0) {
+    } else if (shares_) {
       for (const std::string_view wait : {"__syncthreads()", "__syncwarp()"}) {
         const int edit = places_.add({{at, at, fmt::format("; {};", wait)}}, Code::missing_barrier, 0);
         list += fmt::format(" if (isomer_emulator_edit == {}) {};", edit, wait);
@@ -325,16 +333,16 @@ class Insertions {
     return end;
   }
 
-  bool is_kernel(std::size_t body) const {
+  bool is_called(std::string_view kind, std::size_t body) const {
     for (std::size_t i = body; i-- > 0 && !tokens_.is(i, ";") && !tokens_.is(i, "}");)
-      if (tokens_.is(i, "__global__")) return true;
+      if (tokens_.is(i, kind)) return true;
     return false;
   }
 
   EditPlaces& places_;
   const CppTokens& tokens_;
   std::map<std::size_t, int> uses_;  ///< by the token of a variable's declaration
-  std::set<std::size_t> shares_;     ///< bodies with shared memory
+  bool shares_ = false;              ///< threads of a block share memory
 };
 
 }  // namespace
