@@ -8,12 +8,10 @@
 #include "lab/ask/recorded/smaller.hpp"
 #include "lab/evidence/probes/watched.hpp"
 #include "lab/evidence/recorded/experiments/experiments.hpp"
-#include "lab/evidence/recorded/probes/edited_label.hpp"
 #include "lab/evidence/recorded/probes/probes.hpp"
 #include "lab/findings/conventions.hpp"
 #include "lab/judge/accusation.hpp"
 #include "lab/judge/fewer_warps.hpp"
-#include "lab/judge/one_edit.hpp"
 #include "lab/judge/recorded_calls.hpp"
 #include "lab/judge/recorded_groups.hpp"
 #include "lab/judge/unset_locals.hpp"
@@ -66,7 +64,11 @@ std::string memory_of_nobody(const Form& form, const std::vector<CallOutcome>& o
 
 GroupReplay::GroupReplay(const Candidate& candidate, const Entry& entry, const ReplayRequest& request,
                          const Facts* facts, Diagnosis& diagnosis)
-    : entry_(entry), request_(request), facts_(facts), diagnosis_(diagnosis) {
+    : entry_(entry),
+      request_(request),
+      facts_(facts),
+      diagnosis_(diagnosis),
+      told_before_(diagnosis.findings.size()) {
   approach_.candidate = &candidate;
   approach_.settings = request.settings;
   approach_.rtol = request.rtol;
@@ -84,7 +86,7 @@ void GroupReplay::run(const std::vector<Replayed>& group) {
   std::vector<Replayed> large;
   if (!smaller.empty() && taken(smaller)) large = stood_for(calls, smaller);
   if (calls.empty()) return;
-  sizes_by_ = find_sizes(approach_, calls, bound.unsure, bound.alike);
+  sizes_by_ = find_sizes(approach_, calls, bound.unsure, bound.alike, other_sizes_);
   adapt(calls.front());
   if (!bound.findings.empty()) adapted_ = true;
   if (diagnosis_.called_with.empty())
@@ -155,14 +157,18 @@ bool GroupReplay::unexplained(const Diagnosis& diagnosis) {
 }
 
 void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector<Replayed>& asked) {
+  Approach as_called;  // before experiments, and what came of it
+  std::vector<CallOutcome> answered;
+  std::vector<Finding> found;
   if (std::any_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return !o.right(); }) &&
       std::none_of(outcomes_.begin(), outcomes_.end(), lost) &&
       std::none_of(outcomes_.begin(), outcomes_.end(), cut_short)) {
-    std::vector<Finding> found;
+    as_called = approach_;
+    answered = outcomes_;
     experiment(approach_, calls, outcomes_, found);
     explained_ = !found.empty() && std::all_of(outcomes_.begin(), outcomes_.end(),
                                                [](const CallOutcome& o) { return o.right(); });
-    for (Finding& finding : found) add_once(diagnosis_.findings, std::move(finding));
+    for (const Finding& finding : found) add_once(diagnosis_.findings, finding);
     if (found.empty() && request_.shares)
       if (Finding finding = of_fewer_warps(approach_, calls, outcomes_); finding.code != Code::none) {
         explained_ = true;
@@ -179,8 +185,10 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
     ask_sizes(approach_, calls, asked, false, diagnosis_.findings);
   }
   judge(approach_, entry_, facts_, adapted_, calls, outcomes_, diagnosis_);
-  explain_by_the_label(calls);
-  explain_by_an_edit(calls);
+  const Approach& asked_at_first = found.empty() ? approach_ : as_called;
+  const std::vector<CallOutcome>& answers_at_first = found.empty() ? outcomes_ : answered;
+  explain_by_the_label(calls, asked_at_first, answers_at_first);
+  explain_by_an_edit(calls, asked_at_first, answers_at_first, found);
   harmless_races(calls);
   if (const auto right = std::find_if(outcomes_.begin(), outcomes_.end(),
                                       [](const CallOutcome& o) { return o.right() && o.elements > 0; });
@@ -193,23 +201,6 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
   tell_no_kernel(
       *approach_.candidate, entry_, answers,
       [&] { return are_same_without_kernels(approach_, calls, outcomes_); }, diagnosis_.findings);
-}
-
-void GroupReplay::explain_by_the_label(const std::vector<Replayed>& calls) {
-  Finding edit =
-      of_edited_label(approach_, request_.recording, facts_ ? facts_->label_file : "", calls, outcomes_);
-  // Who answers what the label does but for an edit was asked as he is called.
-  explained_ = explained_ || edit.code != Code::none;
-  take_edit(diagnosis_.findings, std::move(edit));
-}
-
-void GroupReplay::explain_by_an_edit(const std::vector<Replayed>& calls) {
-  // What would not be told for want of sizes is, where an edit shows that they are the right ones.
-  if (!asks_for_an_edit(diagnosis_.findings, request_.every_edit || !not_accused().empty())) return;
-  Finding edit = of_one_edit(request_.exchanging, approach_, calls, outcomes_);
-  // Who is right with an edit was asked as he is called.
-  explained_ = explained_ || edit.code != Code::none;
-  take_edit(diagnosis_.findings, std::move(edit));
 }
 
 void GroupReplay::set_locals(const std::vector<Replayed>& calls) {

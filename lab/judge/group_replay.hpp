@@ -36,9 +36,18 @@ class GroupReplay {
   /// What the outcomes of the calls say.
   void conclude(const std::vector<Replayed>& calls, const std::vector<Replayed>& asked);
   /// Answers that are what the label gives once its text has one edit.
-  void explain_by_the_label(const std::vector<Replayed>& calls);
+  void explain_by_the_label(const std::vector<Replayed>& calls, const Approach& as_called,
+                            const std::vector<CallOutcome>& answered);
   /// What nothing else explains, by an edit of the source with which every call is right.
-  void explain_by_an_edit(const std::vector<Replayed>& calls);
+  /// `as_called`, `answered`: before experiments, which `found` something, changed the call.
+  void explain_by_an_edit(const std::vector<Replayed>& calls, const Approach& as_called,
+                          const std::vector<CallOutcome>& answered, const std::vector<Finding>& found);
+  void explain_by_an_edit(const std::vector<Replayed>& calls, const Approach& as_called,
+                          const std::vector<CallOutcome>& answered, const std::vector<Finding>& found,
+                          std::vector<Finding>& findings);
+  /// The same where the sizes that are passed are guessed: told if with one way alone an edit is found.
+  void explain_by_sizes_and_an_edit(const std::vector<Replayed>& calls, const Approach& as_called,
+                                    std::vector<Finding>& findings);
   /// A sum without a first value, which may be right by chance: the rest is judged with zeros.
   void set_locals(const std::vector<Replayed>& calls);
   /// Races of one line's stores with each other, where every answer is right, and the same in other orders.
@@ -63,10 +72,12 @@ class GroupReplay {
   const ReplayRequest& request_;
   const Facts* facts_;
   Diagnosis& diagnosis_;
+  std::size_t told_before_ = 0;  ///< findings that calls of other signatures have
   Approach approach_;
   std::vector<CallOutcome> outcomes_;
   std::shared_ptr<const Candidate> wide_;
   SizesBy sizes_by_ = SizesBy::callers;
+  std::vector<Form> other_sizes_;  ///< with which the calls may be meant, where that is a guess
   bool adapted_ = false, explained_ = false, prefers_wide_ = false;
 };
 

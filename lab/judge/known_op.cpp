@@ -238,10 +238,11 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
       finding.location = called.form.entry->place;
       diagnosis.findings.push_back(std::move(finding));
     }
-  const bool looked_for = other == nullptr && set == nullptr && !numbers.raced &&
-                          (unsettled() || (request.every_edit && numbers.explanation.plain.wrong > 0)) &&
+  const EditsAsked how = edits_asked(numbers, *called.form.entry, request.every_edit);
+  const bool looked_for = other == nullptr && set == nullptr && how.any &&
                           (!request.stranger || has_the_originals_name(candidate, called));
-  const Finding edit = looked_for ? of_one_edit(request.exchanging, called, questions, numbers) : Finding();
+  const Finding edit =
+      looked_for ? of_one_edit(request.exchanging, called, questions, numbers, how) : Finding();
   const Candidate* asked = other != nullptr ? other.get() : set != nullptr ? set.get() : &candidate;
   diagnosis.calls += static_cast<int>(numbers.evidence.size());
   diagnosis.notes.insert(diagnosis.notes.end(), numbers.large.begin(), numbers.large.end());
@@ -313,11 +314,12 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     unwritten_elements(called.form, *called.port, numbers, probed.findings);
   diagnosis.calls += probed.calls;
   std::vector<Finding> causes = findings_of(*called.port, numbers, diagnosis.notes);
-  take_edit(causes, edit);
+  if (!how.watched) take_edit(causes, edit);
   // Of numbers that chance makes, the nearest set says nothing.
   if (numbers.raced && !numbers.explanation.explains)
     std::erase_if(causes, [](const Finding& each) { return each.strength == Strength::nearest; });
   add_causes(std::move(causes), std::move(probed.findings), diagnosis.findings, !call.recorded.empty());
+  if (how.watched) take_edit(diagnosis.findings, edit);
   diagnosis.notes.insert(diagnosis.notes.end(), probed.notes.begin(), probed.notes.end());
   harmless_races();
   if (numbers.explanation.explains)

@@ -1,6 +1,7 @@
 #include "lab/judge/one_edit.hpp"
 
 #include "lab/ask/nearness.hpp"
+#include "lab/evidence/probes/watched.hpp"
 #include "lab/judge/unset_locals.hpp"
 
 #include <fmt/format.h>
@@ -16,27 +17,29 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSecondsOfEdits = 12;    ///< for which edits are tried
 constexpr double kSecondsOfOthers = 1.5;  ///< and others beside the first that helps
 constexpr std::size_t kEnough = 4;        ///< edits that help: more than these tell nothing apart
+constexpr int kMostBesideCause = 1500;    ///< edits that are tried where a cause is told already
 
 /// Such settings that a call with an edit ends soon: what an edit does may never end.
-CallSettings brief(CallSettings settings, double worked) {
-  settings.watch = false;
-  settings.timeout_seconds = std::min(settings.timeout_seconds, 0.2 + 5 * worked);
+CallSettings brief(CallSettings settings, double worked, bool watch) {
+  settings.watch = watch;
+  settings.timeout_seconds = std::min(settings.timeout_seconds, 0.1 + 5 * worked);
   return settings;
 }
 
 /// The edits with which `quick` and then `all` hold, in their order.
 template <class Quick, class All>
 std::vector<const Exchange*> helpful(const ExchangedBuild& build, const Quick& quick, const All& all,
-                                     int& tried) {
+                                     const EditsAsked& how, int& tried) {
   const auto begin = Clock::now();
   const auto passed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
-  double until = kSecondsOfEdits;
+  double until = how.seconds;
   std::vector<const Exchange*> list;
   for (const Exchange& edit : build.edits) {
-    if (passed() >= until || list.size() == kEnough) break;
+    if (passed() >= until || list.size() == kEnough || tried == how.most) break;
+    // A barrier changes no number but where threads meet.
+    if (edit.code == Code::missing_barrier && !how.watched) continue;
     ++tried;
     if (!quick(edit.number) || !all(edit.number)) continue;
     list.push_back(&edit);
@@ -115,50 +118,127 @@ bool is_of_numbers(const Finding& finding) {
          std::find(kCodes.begin(), kCodes.end(), finding.code) != kCodes.end();
 }
 
+/// What a watch sees of memory and of the order of threads.
+bool is_of_memory(const Finding& finding) {
+  constexpr std::array<Code, 5> kCodes = {Code::out_of_bounds_write, Code::out_of_bounds_read, Code::race,
+                                          Code::missing_barrier, Code::uninitialised_read};
+  return finding.subject == Subject::candidate && !is_remark(finding) && !finding.made &&
+         std::find(kCodes.begin(), kCodes.end(), finding.code) != kCodes.end();
+}
+
+/// Whether a watched call did nothing that is a fault; `shared`: several writers of one row were asked for.
+bool is_clean(const Answer& answer, bool shared) {
+  return answer.refused_launches.empty() &&
+         std::all_of(answer.seen.begin(), answer.seen.end(), [&](const Seen& seen) {
+           return seen.unnamed_lane || seen.kind == "integer-division" || seen.kind == "unseen-barrier" ||
+                  (seen.kind == "race" && (shared || seen.stores_twice));
+         });
+}
+
 }  // namespace
 
-bool asks_for_an_edit(const std::vector<Finding>& findings, bool any) {
-  const auto of_threads = [](const Finding& each) {
-    return each.code == Code::race || each.code == Code::missing_barrier ||
-           each.code == Code::out_of_bounds_read || each.code == Code::out_of_bounds_write;
-  };
-  if (std::any_of(findings.begin(), findings.end(), of_threads)) return false;
+EditsAsked edits_asked(const std::vector<Finding>& findings, const Entry& entry, bool every) {
+  EditsAsked asked;
   const auto vague = [](const Finding& each) {
     return each.subject == Subject::candidate && each.strength == Strength::nearest;
   };
-  return std::any_of(findings.begin(), findings.end(), vague) ||
-         std::count_if(findings.begin(), findings.end(), is_of_numbers) > (any ? 0 : 1);
+  const bool unexplained = std::any_of(findings.begin(), findings.end(), vague);
+  // To compile PyTorch's headers once more takes longer than all the rest.
+  const bool quick = entry.form != Entry::Form::extension;
+  asked.watched = std::any_of(findings.begin(), findings.end(), is_of_memory);
+  if (asked.watched) {
+    asked.any = every || quick;
+    return asked;
+  }
+  const auto count = std::count_if(findings.begin(), findings.end(), is_of_numbers);
+  asked.any = unexplained || (every ? count > 0 : count > 1);
+  if (asked.any || count == 0 || !quick) return asked;
+  // Beside a single cause, unless it is proved, or says its own line.
+  const Finding& single = *std::find_if(findings.begin(), findings.end(), is_of_numbers);
+  const bool has_line = single.location.line != 0 && single.location.line != entry.place.line;
+  asked.any = single.strength != Strength::proved && !has_line;
+  asked.most = kMostBesideCause;
+  return asked;
+}
+
+EditsAsked edits_asked(const Numbers& numbers, const Entry& entry, bool every) {
+  std::vector<Finding> seen;
+  for (std::size_t i = 0; i < numbers.answers.size(); ++i)
+    findings_of_device(numbers.answers[i], *numbers.answered[i], seen);
+  if (numbers.pattern) seen.push_back(*numbers.pattern);
+  EditsAsked how = edits_asked(seen, entry, every);
+  if (how.watched) return how;
+  if (numbers.raced) return {};
+  const bool unsettled = !numbers.explanation.explains && !numbers.pattern;
+  if (unsettled || (every && numbers.explanation.plain.wrong > 0)) how.any = true;
+  return how;
 }
 
 void take_edit(std::vector<Finding>& findings, Finding edit) {
   if (edit.code == Code::none) return;
-  const auto told = [&](const Finding& each) {
+  const auto told = [](const Finding& each) {
     return is_of_numbers(each) && each.strength != Strength::nearest;
   };
   const auto count = std::count_if(findings.begin(), findings.end(), told);
-  const auto kept = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
-    // That the last elements have no influence says little of an expression that is no bound.
-    const bool of_bounds = each.code == Code::tail_mask && edit.code == Code::wrong_expression;
-    return told(each) && ((count == 1 && !of_bounds) || each.code == edit.code);
+  // That the last elements have no influence says little of an expression in a line that bounds nothing.
+  const auto of_no_bound = [&](const Finding& each) {
+    return each.code == Code::tail_mask && edit.code == Code::wrong_expression &&
+           edit.edited.find_first_of("<>") == std::string::npos;
+  };
+  // Who writes beyond a buffer may have read there first.
+  auto kept = std::find_if(findings.begin(), findings.end(), [](const Finding& each) {
+    return is_of_memory(each) && each.code == Code::out_of_bounds_write;
   });
+  if (kept == findings.end()) kept = std::find_if(findings.begin(), findings.end(), is_of_memory);
+  if (kept == findings.end())
+    kept = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
+      return told(each) && ((count == 1 && !of_no_bound(each)) || each.code == edit.code);
+    });
   if (kept != findings.end()) {
     edit.code = kept->code;
     edit.argument = kept->argument;
     edit.strength = kept->strength;
     edit.role = kept->role;
+    edit.shared = kept->shared;
     edit.evidence = kept->evidence + "; " + edit.evidence;
   }
-  std::erase_if(findings, [](const Finding& each) {
-    return is_of_numbers(each) || (each.subject == Subject::candidate && each.strength == Strength::nearest);
-  });
+  drop_what_an_edit_explains(findings);
   add_once(findings, std::move(edit));
 }
 
+void take_edit_of_label(std::vector<Finding>& findings, Finding edit) {
+  if (edit.code == Code::wrong_expression || std::any_of(findings.begin(), findings.end(), is_of_memory))
+    return take_edit(findings, std::move(edit));
+  const auto same = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
+    return is_of_numbers(each) && each.strength != Strength::nearest && each.code == edit.code;
+  });
+  if (same != findings.end()) {
+    edit.argument = same->argument;
+    edit.role = same->role;
+    edit.evidence = same->evidence + "; " + edit.evidence;
+  }
+  drop_what_an_edit_explains(findings);
+  add_once(findings, std::move(edit));
+}
+
+void drop_what_an_edit_explains(std::vector<Finding>& findings) {
+  std::erase_if(findings, [](const Finding& each) {
+    return is_of_numbers(each) || is_of_memory(each) ||
+           (each.subject == Subject::candidate && each.strength == Strength::nearest);
+  });
+}
+
+bool is_explained_by_an_edit(const Finding& finding) { return is_of_numbers(finding); }
+
 Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
-                    const std::vector<Replayed>& calls, const std::vector<CallOutcome>& outcomes) {
+                    const std::vector<Replayed>& calls, const std::vector<CallOutcome>& outcomes,
+                    const EditsAsked& how) {
   std::optional<std::size_t> asked;
+  const auto fails = [&](std::size_t i) {
+    return !outcomes[i].right() || (how.watched && !is_clean(outcomes[i].answer, calls[i].shared));
+  };
   for (std::size_t i = 0; i < calls.size(); ++i)
-    if (!outcomes[i].right() && outcomes[i].answer.ok() && !lost(outcomes[i]) &&
+    if (fails(i) && outcomes[i].answer.ok() && !lost(outcomes[i]) &&
         (!asked || outcomes[i].elements < outcomes[*asked].elements))
       asked = i;
   if (!asked || !exchanging) return {};
@@ -167,37 +247,42 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
   Approach other = approach;
   other.candidate = build->candidate.get();
   other.form = in_build(*build->candidate, approach.form);
-  const auto right = [&](std::size_t call, int number) {
-    other.settings = brief(approach.settings, outcomes[call].answer.worked_seconds);
+  const auto right = [&](std::size_t call, int number, bool watched) {
+    other.settings = brief(approach.settings, outcomes[call].answer.worked_seconds, watched);
     other.settings.edit = number;
-    return replay_once(other, calls[call]).right();
+    const CallOutcome now = replay_once(other, calls[call]);
+    return now.right() && (!watched || is_clean(now.answer, calls[call].shared));
   };
-  if (right(*asked, 0)) return {};
+  // To watch takes longer: only what is right without is watched, where the numbers tell.
+  const bool tells = !right(*asked, 0, false);
+  if (!tells && (!how.watched || right(*asked, 0, true))) return {};
   int tried = 0;
   const std::vector<const Exchange*> list = helpful(
-      *build, [&](int number) { return right(*asked, number); },
+      *build, [&](int number) { return right(*asked, number, !tells); },
       [&](int number) {
         for (std::size_t i = 0; i < calls.size(); ++i)
-          if (i != *asked && !right(i, number)) return false;
+          if ((i != *asked || (tells && how.watched)) && !right(i, number, how.watched)) return false;
         return true;
       },
-      tried);
-  Finding finding = finding_of(
-      list, calls.size() == 1 ? "the call is right" : fmt::format("all {} calls are right", calls.size()),
-      tried);
+      how, tried);
+  std::string seen =
+      calls.size() == 1 ? "the call is right" : fmt::format("all {} calls are right", calls.size());
+  if (how.watched) seen += " and nothing of this is seen";
+  Finding finding = finding_of(list, seen, tried);
   finding.location.file = approach.form.entry->place.file;
   return finding;
 }
 
 Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Questions& questions,
-                    const Numbers& numbers) {
+                    const Numbers& numbers, const EditsAsked& how) {
   constexpr double kRight = 0.9999;
   if (!exchanging) return {};
   const auto right = [&](const Candidate& candidate, const Form& form, const Given& given, int number) {
-    CallSettings settings = brief(questions.settings, 0.2);
+    CallSettings settings = brief(questions.settings, 0.2, how.watched);
     settings.edit = number;
     const Trial trial = try_call(candidate, form, *called.port, given, settings);
-    return trial.ok() && share_right(given, trial) >= kRight;
+    return trial.ok() && share_right(given, trial) >= kRight &&
+           (!how.watched || is_clean(trial.answer, false));
   };
   const Given* asked = nullptr;
   const auto size_of = [](const Given& given) {
@@ -218,14 +303,18 @@ Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Qu
       *build, [&](int number) { return right(*build->candidate, form, *asked, number); },
       [&](int number) {
         Questions others = questions;
-        others.settings = brief(questions.settings, 0.2);
+        others.settings = brief(questions.settings, 0.2, how.watched);
         others.settings.edit = number;
         others.before = &numbers;
         const Numbers now = explain_numbers(*build->candidate, form, *called.port, others);
-        return now.explanation.plain.wrong == 0 && now.failures.empty() && !now.evidence.empty();
+        return now.explanation.plain.wrong == 0 && now.failures.empty() && !now.evidence.empty() &&
+               (!how.watched || std::all_of(now.answers.begin(), now.answers.end(),
+                                            [](const Answer& answer) { return is_clean(answer, false); }));
       },
-      tried);
-  Finding finding = finding_of(list, fmt::format("all {} calls are right", numbers.evidence.size()), tried);
+      how, tried);
+  std::string seen = fmt::format("all {} calls are right", numbers.evidence.size());
+  if (how.watched) seen += " and nothing of this is seen";
+  Finding finding = finding_of(list, seen, tried);
   finding.location.file = called.form.entry->place.file;
   return finding;
 }

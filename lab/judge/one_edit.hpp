@@ -13,21 +13,39 @@
 /// What makes that one right is asked all the others.
 namespace isomer::lab {
 
+/// Whether edits are tried, and how.
+struct EditsAsked {
+  bool any = false;
+  bool watched = false;  ///< memory or the order of threads is at fault: each call is watched
+  int most = 3000;       ///< edits that are tried
+  double seconds = 20;   ///< for which they are, on a busy machine
+};
+
+/// Whether an edit is worth being looked for: a finding says what is wrong and not why or where, or several
+/// are told of one answer. `every`: one finding of numbers suffices, whatever it says.
+EditsAsked edits_asked(const std::vector<Finding>& findings, const Entry& entry, bool every);
+/// The same of a known op: where no variation of it explains the numbers either.
+EditsAsked edits_asked(const Numbers& numbers, const Entry& entry, bool every);
+
 /// The finding of an edit that makes every recorded call right; of no code where there is none.
 Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
-                    const std::vector<Replayed>& calls, const std::vector<CallOutcome>& outcomes);
+                    const std::vector<Replayed>& calls, const std::vector<CallOutcome>& outcomes,
+                    const EditsAsked& how);
 
 /// The same of a known op: an edit with which no element of any call is wrong.
 Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Questions& questions,
-                    const Numbers& numbers);
+                    const Numbers& numbers, const EditsAsked& how);
 
-/// Whether an edit is worth being looked for: a finding says what is wrong and not why, or several are told
-/// of one answer's numbers. Of what threads or memory make wrong nothing is looked for. `any`: one finding of
-/// numbers suffices.
-bool asks_for_an_edit(const std::vector<Finding>& findings, bool any);
-
-/// What an edit makes right has one cause: of the findings of numbers one stays, with the edit as its fix, or
-/// the edit's own does where none of them is of its kind.
+/// What an edit makes right has one cause: of the findings of memory and numbers one stays, with the edit as
+/// its fix, or the edit's own does where several are told and none of them is of its kind.
 void take_edit(std::vector<Finding>& findings, Finding edit);
+/// The same of an edit of the label, which explains all of an answer: what part of it looked like another
+/// cause is told no more.
+void take_edit_of_label(std::vector<Finding>& findings, Finding edit);
+
+/// Without the findings of memory and numbers.
+void drop_what_an_edit_explains(std::vector<Finding>& findings);
+/// Of a candidate's numbers, which an edit may make right.
+bool is_explained_by_an_edit(const Finding& finding);
 
 }  // namespace isomer::lab

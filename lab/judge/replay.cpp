@@ -106,6 +106,12 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   // Where other calls show the cause, an input that nothing depends on may be what the label does not use.
   if (groups.size() > 1 && std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), says_a_term))
     std::erase_if(diagnosis.findings, [](const Finding& each) { return each.by_influence; });
+  // What an edit of the source mends is not told again for calls that it does not reach.
+  std::erase_if(diagnosis.findings, [&, told = diagnosis.findings](const Finding& each) {
+    return each.edited.empty() && std::any_of(told.begin(), told.end(), [&](const Finding& other) {
+             return !other.edited.empty() && other.code == each.code && other.argument == each.argument;
+           });
+  });
   std::erase_if(diagnosis.findings, [&](const Finding& each) {
     return each.code == Code::ignores_argument && counts.depend_on(each.argument);
   });

@@ -80,16 +80,77 @@ extern "C" void turned_heads(const float* x, const float* angle, const float* we
 }
 )";
 
+/// Rows less their mean and not below 0, and two more.
+Recording centred_rows() {
+  Recording recording;
+  std::mt19937 engine(13);
+  for (const std::int64_t rows : {3, 8}) {
+    const std::int64_t cols = 11 * rows + 2;
+    record(recording, "centred_rows",
+           {drawn(engine, "x", {rows, cols}), tensor_value("y", DType::f32, {rows, cols})},
+           [rows, cols](std::vector<Value>& v) {
+             for (std::int64_t r = 0; r < rows; ++r) {
+               double sum = 0;
+               for (std::int64_t c = 0; c < cols; ++c) sum += double(f32(v[0])[r * cols + c]);
+               for (std::int64_t c = 0; c < cols; ++c)
+                 f32(v[1])[r * cols + c] = static_cast<float>(
+                     std::max(double(f32(v[0])[r * cols + c]) - sum / double(cols), 0.0) + 2);
+             }
+           });
+  }
+  return recording;
+}
+
+constexpr const char* kCentredRows = R"(#include <cuda_runtime.h>
+#include <math.h>
+
+__global__ void centre(const float* x, float* y, int rows, int cols) {
+  __shared__ float part[64];
+  const int row = blockIdx.x;
+  float sum = 0.f;
+  for (int c = threadIdx.x; c < cols; c += 64) sum += x[row * cols + c];
+  part[threadIdx.x] = sum;
+  __syncthreads();
+  float all = 0.f;
+  for (int i = 0; i < 64; ++i) all += part[i];
+  const float mean = all / cols;
+  for (int c = threadIdx.x; c < cols; c += 64) {
+    const float off = fmaxf(x[row * cols + c] - mean, 0.f);
+    y[row * cols + c] = off;
+  }
+}
+
+__global__ void one_more(float* y, int n) {
+  const int at = blockIdx.x * 64 + threadIdx.x;
+  if (at >= n) return;
+  y[at] += 1.f;
+}
+
+__global__ void one_more_of_four(float* y, int n) {
+  const int first = 4 * (blockIdx.x * 64 + threadIdx.x);
+  for (int k = first; k < first + 4 && k < n; ++k) y[k] += 1.f;
+}
+
+extern "C" void centred_rows(const float* x, float* y, int rows, int cols) {
+  centre<<<rows, 64>>>(x, y, rows, cols);
+  one_more<<<(rows * cols + 63) / 64, 64>>>(y, rows * cols);
+  one_more_of_four<<<(rows * cols + 255) / 256, 64>>>(y, rows * cols);
+}
+)";
+
 struct Fault {
   const char* name;
   const char *right, *wrong;  ///< of the source
   int line;
+  Code code = Code::wrong_expression;
+  const char* mended = nullptr;  ///< the line with the edit; null: as it was
 };
 void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
 
-CaseFolder folder_of(const std::filesystem::path& place, const std::string& source) {
+CaseFolder folder_of(const std::filesystem::path& place, const std::string& source,
+                     const Recording& recording = turned_heads()) {
   std::ofstream(place / "candidate.cu") << source;
-  save_recording((place / "recording.safetensors").string(), turned_heads());
+  save_recording((place / "recording.safetensors").string(), recording);
   CaseFolder folder;
   folder.folder = place;
   folder.candidates = {place / "candidate.cu"};
@@ -110,27 +171,53 @@ std::string line_of(const std::string& source, int line) {
   return found.substr(found.find_first_not_of(' '));
 }
 
-class OneEdit : public testing::TestWithParam<Fault> {};
-
-TEST_P(OneEdit, IsFoundAndMends) {
-  const Fault& fault = GetParam();
-  std::string source = kTurnedHeads;
+void expect_found_and_mended(const Fault& fault, const std::string& right, const Recording& recording) {
+  std::string source = right;
   const std::size_t at = source.find(fault.right);
   ASSERT_NE(at, std::string::npos);
   source.replace(at, std::string(fault.right).size(), fault.wrong);
   const core::TemporaryFolder place("test", "one-edit");
-  const CaseFolder folder = folder_of(place.path(), source);
+  const CaseFolder folder = folder_of(place.path(), source, recording);
   const Diagnosis said = diagnose_folder(folder).at(0);
   ASSERT_EQ(said.findings.size(), 1u) << text_of(said);
   const Finding& finding = said.findings.front();
-  EXPECT_EQ(finding.code, Code::wrong_expression) << text_of(said);
+  const std::string mended = fault.mended != nullptr ? fault.mended : line_of(right, fault.line);
+  EXPECT_EQ(finding.code, fault.code) << text_of(said);
   EXPECT_EQ(finding.location.line, fault.line) << text_of(said);
-  EXPECT_EQ(finding.edited, line_of(kTurnedHeads, fault.line)) << text_of(said);
+  EXPECT_EQ(finding.edited, mended) << text_of(said);
   EXPECT_NE(finding.evidence.find("all 2 calls are right"), std::string::npos) << finding.evidence;
   const VerifiedFixes fixes = verify_fixes(folder, folder.candidates.front(), said, 60);
   EXPECT_TRUE(fixes.passes);
-  EXPECT_NE(fixes.patch.find("+    " + line_of(kTurnedHeads, fault.line)), std::string::npos) << fixes.patch;
+  EXPECT_NE(fixes.patch.find(mended), std::string::npos) << fixes.patch;
 }
+
+class OneEdit : public testing::TestWithParam<Fault> {};
+
+TEST_P(OneEdit, IsFoundAndMends) { expect_found_and_mended(GetParam(), kTurnedHeads, turned_heads()); }
+
+class OneEditOfRows : public testing::TestWithParam<Fault> {};
+
+TEST_P(OneEditOfRows, IsFoundAndMends) { expect_found_and_mended(GetParam(), kCentredRows, centred_rows()); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, OneEditOfRows,
+    testing::Values(Fault{"barrier", "  __syncthreads();\n", "\n", 9, Code::missing_barrier,
+                          "part[threadIdx.x] = sum; __syncthreads();"},
+                    Fault{"clamp", "fmaxf(x[row * cols + c] - mean, 0.f)", "x[row * cols + c] - mean", 15,
+                          Code::clamp, "const float off = fmaxf(x[row * cols + c] - mean, 0.0f);"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(
+    More, OneEditOfRows,
+    testing::ValuesIn(tests::in_second_tier<Fault>(
+        {{"divisor", "all / cols", "all", 12, Code::missing_term,
+          "for (int i = 0; i < 64; ++i) all += (part[i]) / cols;"},
+         {"index_beyond", "sum += x[row * cols", "sum += x[rows * cols", 8},
+         {"one_beyond", "&& k < n; ++k", "&& k <= n; ++k", 28, Code::out_of_bounds_write},
+         {"bound_of_a_loop", " && k < n; ++k", "; ++k", 28, Code::out_of_bounds_write},
+         {"end_of_a_thread", "  if (at >= n) return;\n", "\n", 21, Code::out_of_bounds_write,
+          "const int at = blockIdx.x * 64 + threadIdx.x; if (at >= n) return;"}})),
+    [](const auto& info) { return std::string(info.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(
     Of, OneEdit,
@@ -141,7 +228,10 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(More, OneEdit,
                          testing::ValuesIn(tests::in_second_tier<Fault>(
                              {{"name_of_another", "w * (a * c - b * s) + o", "w * (a * c - b * s) + b", 13},
-                              {"operator", "b * c - w * o", "b * c - w / o", 14}})),
+                              {"operator", "b * c - w * o", "b * c - w / o", 14},
+                              {"term", "b * s) + o", "b * s)", 13, Code::missing_term},
+                              {"factor_of_an_index", "angle[token * half + d])", "angle[token + d])", 11,
+                               Code::missing_scale}})),
                          [](const auto& info) { return std::string(info.param.name); });
 
 /// The recording, and what its label answers without the bias, with it twice, and by cosines for sines.
@@ -236,6 +326,8 @@ TEST(OneEdit, ARightSourceIsNotAccused) {
   const core::TemporaryFolder place("test", "one-edit");
   const Diagnosis said = diagnose_folder(folder_of(place.path(), kTurnedHeads)).at(0);
   EXPECT_EQ(said.verdict(), "pass") << text_of(said);
+  const Diagnosis other = diagnose_folder(folder_of(place.path(), kCentredRows, centred_rows())).at(0);
+  EXPECT_EQ(other.verdict(), "pass") << text_of(other);
 }
 
 // Two faults are no single edit: what is not explained stays so.
@@ -264,6 +356,41 @@ TEST(Exchangeable, KeepsEveryLineAndHasEachEditOnOne) {
               std::count(each.becomes.begin(), each.becomes.end(), ')'))
         << each.becomes;
   }
+}
+
+TEST(Exchangeable, HasWhatMayHaveBeenLeftOut) {
+  std::set<std::string> lines;
+  for (const Exchange& each : exchangeable(kCentredRows, {}, bounds_in("y = x.clamp(min=-2, max=6.5)")).edits)
+    lines.insert(each.becomes);
+  for (const char* line :
+       {"const float mean = (all / cols) * row;", "const float mean = all / cols + sum;",
+        "const float off = fminf(fmaxf(x[row * cols + c] - mean, 0.f), 6.5f);",
+        "const float off = fmaxf(fmaxf(x[row * cols + c] - mean, 0.f), -2.0f);",
+        "for (int i = 0; i < 64 && i < cols; ++i) all += part[i];", "if (!(at >= n)) return;",
+        "y[row * cols + c] = off; __syncthreads();", "y[row * cols + c] = off; __syncwarp();"})
+    EXPECT_EQ(lines.count(line), 1u) << line;
+}
+
+TEST(Exchangeable, HasFactorsOfGroupsAndBarriersOfDeviceFunctions) {
+  std::set<std::string> lines;
+  for (const Exchange& each : exchangeable(R"(
+__device__ void keep(float* kept, float value) {
+  kept[threadIdx.x] = value;
+  kept[0] += kept[1];
+}
+__global__ void f(const float* x, float* y, int heads, int dim) {
+  __shared__ float kept[32];
+  const int h = blockIdx.x, d = threadIdx.x;
+  keep(kept, x[(h + heads) + d]);
+  y[((long)h * dim) + d] = kept[31 - d];
+}
+)")
+                                  .edits)
+    lines.insert(each.becomes);
+  for (const char* line :
+       {"keep(kept, x[(h + heads) * dim + d]);", "y[((long)h * dim + heads) + d] = kept[31 - d];",
+        "kept[threadIdx.x] = value; __syncthreads();"})
+    EXPECT_EQ(lines.count(line), 1u) << line;
 }
 
 TEST(Exchangeable, LeavesConstantsDeclarationsAndTextAlone) {

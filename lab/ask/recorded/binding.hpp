@@ -35,8 +35,9 @@ enum class SizesBy : std::uint8_t { callers, right_answer, likelihood, guess };
 /// likeliest with which nothing is accessed outside and all is written; else those with which least is
 /// accessed outside, most is written, and most of that is right.
 /// Those of which the names are like the label's (`alike`) are tried as that first, and are that where
-/// nothing else gives a right answer.
+/// nothing else gives a right answer. `tried`: of those that were tried the likeliest and the nearest, no two
+/// of which pass the same numbers.
 SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
-                   const std::vector<int>& alike);
+                   const std::vector<int>& alike, std::vector<Form>& tried);
 
 }  // namespace isomer::lab

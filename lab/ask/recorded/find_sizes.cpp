@@ -144,7 +144,43 @@ Tried tried_with(const Approach& approach, const Form& form, const std::vector<c
   return tried;
 }
 
-SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure) {
+/// The whole numbers that a form passes, call by call.
+std::vector<std::int64_t> numbers_passed(const Form& form, const std::vector<Replayed>& calls) {
+  std::vector<std::int64_t> numbers;
+  for (const Replayed& replayed : calls)
+    for (const Value& value : passed(form, replayed.values))
+      if (value.kind == Value::Kind::integer) numbers.push_back(value.integer);
+  return numbers;
+}
+
+/// Ways to pass sizes that may be meant though no answer is right with them.
+class OtherWays {
+ public:
+  explicit OtherWays(const std::vector<Replayed>& calls) : calls_(calls) {}
+
+  void add(const Form& form, double score) {
+    if (known_.insert(numbers_passed(form, calls_)).second) list_.emplace_back(score, form);
+  }
+
+  /// Those that were added first, which are the likeliest, and the nearest of the others.
+  std::vector<Form> best() && {
+    constexpr std::size_t kFirst = 3, kMost = 4;
+    if (list_.size() > kFirst)
+      std::stable_sort(list_.begin() + kFirst, list_.end(),
+                       [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<Form> forms;
+    for (std::size_t i = 0; i < list_.size() && i < kMost; ++i) forms.push_back(std::move(list_[i].second));
+    return forms;
+  }
+
+ private:
+  const std::vector<Replayed>& calls_;
+  std::set<std::vector<std::int64_t>> known_;
+  std::vector<std::pair<double, Form>> list_;
+};
+
+SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
+                 std::vector<Form>& others) {
   // Ways of passing them, however many numbers there are; where one is likely, the others are of few tries.
   constexpr int kMostTried = 400, kMostBesideLikely = 100;
   constexpr std::size_t kMostLikely = 60;
@@ -153,11 +189,13 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
   int attempts = 0;
   bool right = false, alone = true, in_order = false;
   std::optional<Form> likely;
+  OtherWays known(calls);
   const auto attempt = [&](const Form& form) {
     if (right || attempts++ >= (likely && in_order ? kMostBesideLikely : kMostTried)) return Tried();
     Tried now = tried_with(approach, form, tried);
     right = now.right;
     if (right) now.score = INFINITY;
+    known.add(form, now.score);
     if (now.score > best) {
       best = now.score;
       approach.form = form;
@@ -208,6 +246,7 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
           }
   }
   if (right) return SizesBy::right_answer;
+  others = std::move(known).best();
   if (!likely) return SizesBy::guess;
   approach.form = *likely;
   return alone ? SizesBy::likelihood : SizesBy::guess;
@@ -216,9 +255,9 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
 }  // namespace
 
 SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
-                   const std::vector<int>& alike) {
+                   const std::vector<int>& alike, std::vector<Form>& tried) {
   if (unsure.empty()) return SizesBy::callers;
-  if (alike.empty()) return searched(approach, calls, unsure);
+  if (alike.empty()) return searched(approach, calls, unsure, tried);
   std::vector<int> rest;
   for (const int each : unsure)
     if (std::find(alike.begin(), alike.end(), each) == alike.end()) rest.push_back(each);
@@ -228,11 +267,11 @@ SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const
     if (now.right) return SizesBy::right_answer;
     if (now.keeps) return SizesBy::likelihood;
   } else {
-    const SizesBy by = searched(approach, calls, rest);
+    const SizesBy by = searched(approach, calls, rest, tried);
     if (by != SizesBy::guess) return by;
   }
   approach = by_names;
-  const SizesBy by = searched(approach, calls, unsure);
+  const SizesBy by = searched(approach, calls, unsure, tried);
   if (by == SizesBy::right_answer || !rest.empty()) return by;
   // What strays with the sizes that all names say strays by its own fault.
   approach = by_names;

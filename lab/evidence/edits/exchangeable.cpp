@@ -1,10 +1,14 @@
 #include "lab/evidence/edits/exchangeable.hpp"
 
 #include "lab/evidence/edits/places.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <utility>
 
 namespace isomer::lab {
 namespace {
@@ -17,8 +21,8 @@ std::string without_spaces(std::string_view line) {
 }  // namespace
 
 EditPlaces::EditPlaces(const std::string& source, const CppTokens& tokens, const CppFunctions& functions,
-                       const std::map<int, LeftAlone>& lines)
-    : source_(source), tokens_(tokens), functions_(functions), lines_(lines) {}
+                       const std::map<int, LeftAlone>& lines, const std::vector<std::string>& bounds)
+    : source_(source), tokens_(tokens), functions_(functions), lines_(lines), bounds_(bounds) {}
 
 bool EditPlaces::open(std::size_t token) const {
   const auto found = lines_.find(tokens_[token].line);
@@ -81,16 +85,44 @@ Exchangeable EditPlaces::whole() && {
   made.edits = std::move(edits_);
   std::stable_sort(made.edits.begin(), made.edits.end(),
                    [](const Exchange& a, const Exchange& b) { return a.rank < b.rank; });
+  // One line may come about in several ways.
+  std::set<std::pair<int, std::string>> known;
+  std::erase_if(made.edits,
+                [&](const Exchange& each) { return !known.emplace(each.line, each.becomes).second; });
   return made;
 }
 
-Exchangeable exchangeable(const std::string& source, const std::map<int, LeftAlone>& lines) {
+Exchangeable exchangeable(const std::string& source, const std::map<int, LeftAlone>& lines,
+                          const std::vector<std::string>& bounds) {
   const CppTokens tokens(source);
   const CppFunctions functions(tokens);
-  EditPlaces places(source, tokens, functions, lines);
+  EditPlaces places(source, tokens, functions, lines, bounds);
   add_expressions(places);
+  add_insertions(places);
   add_statements(places);
   return std::move(places).whole();
+}
+
+std::vector<std::string> bounds_in(const std::string& label) {
+  static const Pattern bounding("clamp|clip|minimum|maximum|relu|\\bmin\\b|\\bmax\\b");
+  static const Pattern number("[^\\w.](\\d+\\.\\d*(e[+-]?\\d+)?|\\d+)");
+  constexpr std::size_t kMost = 6;
+  std::vector<std::string> bounds = {"0.0f"};
+  for (std::size_t at = 0; at < label.size();) {
+    const std::size_t end = std::min(label.find('\n', at), label.size());
+    const std::string line = label.substr(at, end - at);
+    at = end + 1;
+    if (!bounding.found_in(line)) continue;
+    for (const Match& match : number.all(line)) {
+      std::string text = fmt::format("{:.9g}", std::strtod(match[1].c_str(), nullptr));
+      if (text.find_first_of(".e") == std::string::npos) text += ".0";
+      for (const std::string& each : {text + "f", "-" + text + "f"})
+        if (bounds.size() < kMost && text != "0.0" &&
+            std::find(bounds.begin(), bounds.end(), each) == bounds.end())
+          bounds.push_back(each);
+    }
+  }
+  return bounds;
 }
 
 }  // namespace isomer::lab

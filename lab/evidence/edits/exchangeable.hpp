@@ -28,7 +28,12 @@ struct Exchangeable {
 /// What of a line is left as it is, since it does not compile otherwise.
 enum class LeftAlone { statements, all };
 
-/// The source with every edit that is worth trying, but for those of some lines.
-Exchangeable exchangeable(const std::string& source, const std::map<int, LeftAlone>& lines = {});
+/// The source with every edit that is worth trying, but for those of some lines. `bounds`: numbers between
+/// which a value may have to be.
+Exchangeable exchangeable(const std::string& source, const std::map<int, LeftAlone>& lines = {},
+                          const std::vector<std::string>& bounds = {"0.0f"});
+
+/// The numbers that a label bounds values by, as constants of C++.
+std::vector<std::string> bounds_in(const std::string& label);
 
 }  // namespace isomer::lab

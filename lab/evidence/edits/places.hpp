@@ -16,10 +16,12 @@ namespace isomer::lab {
 class EditPlaces {
  public:
   EditPlaces(const std::string& source, const CppTokens& tokens, const CppFunctions& functions,
-             const std::map<int, LeftAlone>& lines);
+             const std::map<int, LeftAlone>& lines, const std::vector<std::string>& bounds);
 
   const CppTokens& tokens() const { return tokens_; }
   const CppFunctions& functions() const { return functions_; }
+  /// Numbers between which a value may have to be.
+  const std::vector<std::string>& bounds() const { return bounds_; }
   /// Whether expressions on that token's line are exchanged at all.
   bool open(std::size_t token) const;
   /// The same of whole statements and conditions.
@@ -51,6 +53,7 @@ class EditPlaces {
   const CppTokens& tokens_;
   const CppFunctions& functions_;
   const std::map<int, LeftAlone>& lines_;
+  const std::vector<std::string>& bounds_;
   int next_ = 1;
   std::vector<Exchange> edits_;
   std::map<std::size_t, std::string> replaced_, before_, behind_;
@@ -59,6 +62,8 @@ class EditPlaces {
 
 /// Operators, numbers, names and functions for others of their kind.
 void add_expressions(EditPlaces& places);
+/// What may have been left out: factors, terms, bounds, and barriers.
+void add_insertions(EditPlaces& places);
 /// Conditions, assignments, factors of what is assigned, and arguments of calls.
 void add_statements(EditPlaces& places);
 

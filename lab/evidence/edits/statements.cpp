@@ -75,38 +75,15 @@ bool is_real(const std::string& type) {
   return type.starts_with("float") || type.starts_with("double") || type.starts_with("const float");
 }
 
-/// Variables that what is assigned may have to be multiplied by.
-std::string factors_at(const EditPlaces& places, std::size_t at, std::vector<std::string>& names) {
-  constexpr std::size_t kMost = 5;
-  std::string list;
-  for (const CppVariable* each : places.functions().in_scope(at)) {
-    const bool number =
-        each->type == "float " || each->type == "double " || each->type == "int " || each->type == "int64_t ";
-    if (!number || each->declared + 1 >= at || names.size() == kMost) continue;
-    // What is declared in the same statement has no value yet.
-    if (std::any_of(names.begin(), names.end(), [&](const std::string& n) { return n == each->name; }))
-      continue;
-    names.push_back(each->name);
-    list += ", " + each->name;
-  }
-  return list;
-}
-
-/// The right side of an assignment, or a first value: with another sign, and with a factor more.
-void add_factors(EditPlaces& places, std::size_t first, std::size_t last) {
+/// The right side of an assignment, or a first value, with another sign.
+void add_signs(EditPlaces& places, std::size_t first, std::size_t last) {
   const CppTokens& tokens = places.tokens();
   if (first > last || !places.open_statement(first) || !places.open_statement(last)) return;
-  std::vector<std::string> names;
-  const std::string list = factors_at(places, first, names);
   const std::string own(tokens.text(first, last));
-  const std::string inner = last > first ? "(" + own + ")" : own;
-  const int number = places.add({{first, last, "-" + inner}}, Code::wrong_expression, 2);
+  const int number =
+      places.add({{first, last, last > first ? "-(" + own + ")" : "-" + own}}, Code::wrong_expression, 2);
   places.add({{first, last, "fabsf(" + own + ")"}}, Code::missing_absolute, 2);
-  for (const std::string& name : names) {
-    places.add({{first, last, fmt::format("{} * {}", inner, name)}}, Code::missing_scale, 3);
-    places.add({{first, last, fmt::format("{} / {}", inner, name)}}, Code::missing_scale, 3);
-  }
-  places.surround(first, last, fmt::format("isomer_edits::scaled({}, ", number), list + ")");
+  places.surround(first, last, fmt::format("isomer_edits::with_sign({}, ", number), ")");
 }
 
 /// How an assignment may have been meant, as its words say.
@@ -147,13 +124,13 @@ void add_assignment(EditPlaces& places, std::size_t first) {
             last = (tokens.is(last, "(") || tokens.is(last, "{")) && tokens[last].partner > last
                        ? tokens[last].partner + 1
                        : last + 1;
-          add_factors(places, at + 1, last - 1);
+          add_signs(places, at + 1, last - 1);
           break;
         }
     return;
   }
   if (left == nullptr) return;
-  if (is_real(left->type)) add_factors(places, at + 1, end - 1);
+  if (is_real(left->type)) add_signs(places, at + 1, end - 1);
   const std::string target(tokens.text(first, at - 1)), value(tokens.text(at + 1, end - 1));
   const int dropped = places.add({{first, end, ""}}, Code::wrong_expression, 3);
   std::string others;

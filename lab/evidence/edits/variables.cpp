@@ -29,6 +29,7 @@ CppFunctions::CppFunctions(const CppTokens& tokens)
       starts_(tokens.size()),
       declares_(tokens.size()),
       declaration_(tokens.size()),
+      parameters_(tokens.size()),
       block_(tokens.size()) {
   find_bodies();
   find_locals();
@@ -53,6 +54,7 @@ void CppFunctions::find_bodies() {
       --before;
     if (!tokens_.is(before, ")")) continue;
     body = end;
+    bodies_.push_back(i);
     find_parameters(tokens_[before].partner, i, end);
   }
 }
@@ -76,7 +78,7 @@ void CppFunctions::find_parameters(std::size_t open, std::size_t first, std::siz
         if (!tokens_.is(k, "__restrict__") && !tokens_.is(k, "__restrict") && !tokens_.is(k, "&") &&
             (memory || !tokens_.is(k, "const")))
           type += std::string(tokens_.text(k)) + " ";
-      declares_[name] = true;
+      declares_[name] = parameters_[name] = true;
       variables_.push_back({std::string(tokens_.text(name)), type, name, first, last});
     }
     begin = i + 1;
@@ -204,6 +206,12 @@ void CppFunctions::leave_out() {
         !tokens_.is(i - 1, "]") && !tokens_.is(i - 1, ")"))
       for (std::size_t k = i; k <= tokens_[i].partner; ++k) in_body_[k] = false;
   }
+}
+
+std::size_t CppFunctions::body_of(std::size_t token) const {
+  for (const std::size_t each : bodies_)
+    if (each < token && token < tokens_[each].partner) return each;
+  return 0;
 }
 
 const CppVariable* CppFunctions::named(std::size_t token) const {

@@ -26,6 +26,9 @@ class CppFunctions {
   bool is_declared_here(std::size_t token) const { return declares_[token]; }
   /// Whether a declaration begins there.
   bool begins_declaration(std::size_t token) const { return declaration_[token]; }
+  bool is_parameter(const CppVariable& variable) const { return parameters_[variable.declared]; }
+  /// The `{` of the function's body in which the token stands; 0: it stands in none.
+  std::size_t body_of(std::size_t token) const;
   /// The innermost variable of that name that is in scope there; null: none is.
   const CppVariable* named(std::size_t token) const;
   /// All variables in scope at the token, inner ones last, hidden ones left out.
@@ -41,7 +44,8 @@ class CppFunctions {
   void leave_out();
 
   const CppTokens& tokens_;
-  std::vector<bool> in_body_, starts_, declares_, declaration_;
+  std::vector<bool> in_body_, starts_, declares_, declaration_, parameters_;
+  std::vector<std::size_t> bodies_;
   std::vector<std::size_t> block_;  ///< per token the `{` round it; its own index where it has none
   std::vector<CppVariable> variables_;
 };

@@ -20,7 +20,7 @@ struct Kept {
 };
 
 std::shared_ptr<const ExchangedBuild> build(const fs::path& path, const std::string& source,
-                                            BuildSettings settings) {
+                                            const std::string& label, BuildSettings settings) {
   const auto kept = std::make_shared<Kept>();
   settings.include_directories.push_back(fs::absolute(path).parent_path().string());
   settings.exchangeable = true;
@@ -28,7 +28,7 @@ std::shared_ptr<const ExchangedBuild> build(const fs::path& path, const std::str
   const fs::path copy = kept->folder.path() / path.filename();
   std::map<int, LeftAlone> alone;
   for (int i = 0; i < kBuilds; ++i) {
-    Exchangeable made = exchangeable(source, alone);
+    Exchangeable made = exchangeable(source, alone, bounds_in(label));
     if (made.edits.empty()) return nullptr;
     std::ofstream(copy, std::ios::binary) << made.source;
     BuildFailure failure;
@@ -47,12 +47,13 @@ std::shared_ptr<const ExchangedBuild> build(const fs::path& path, const std::str
 
 }  // namespace
 
-Exchanging with_exchanges(const fs::path& path, const std::string& source, const BuildSettings& settings) {
+Exchanging with_exchanges(const fs::path& path, const std::string& source, const std::string& label,
+                          const BuildSettings& settings) {
   const auto made = std::make_shared<std::pair<bool, std::shared_ptr<const ExchangedBuild>>>();
   return [=] {
     if (!std::exchange(made->first, true)) {
       try {
-        made->second = build(path, source, settings);
+        made->second = build(path, source, label, settings);
       } catch (const Error&) {
         // No room for a copy: the search is left out.
       }

@@ -188,7 +188,7 @@ Diagnosis diagnose_candidate(const CaseFolder& folder, const fs::path& path, Bac
     if (backend == Backend::emulated && line_of_unset_sum(request.source) != 0)
       request.with_locals = with_filled_locals(path, settings);
     if (backend == Backend::emulated && !request.source.empty())
-      request.exchanging = with_exchanges(path, request.source, settings);
+      request.exchanging = with_exchanges(path, request.source, text_of(folder.label), settings);
     const std::shared_ptr<const Candidate> candidate = build_candidate(path, settings, failure);
     if (candidate == nullptr && lacks_on_device(failure)) {
       diagnosis.error = failure.missing_header.empty()

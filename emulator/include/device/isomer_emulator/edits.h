@@ -87,6 +87,16 @@ template <class T>
 const T& either(int number, const T& another, const T& own) {
   return chosen(number) ? another : own;
 }
+/// Of pointers of which one alone is restricted: no type trait calls such a type a pointer.
+template <class T>
+T* pointer(T* own) {
+  return own;
+}
+template <class A, class T, class P = decltype(pointer(std::declval<T&>())),
+          class = std::enable_if_t<!std::is_same_v<A, T> && std::is_same_v<P, decltype(pointer(std::declval<A&>()))>>>
+P either(int number, A& another, T& own) {
+  return chosen(number) ? pointer(another) : pointer(own);
+}
 
 /// The argument of a function in place of its result.
 template <class T, class... Others>
@@ -94,20 +104,65 @@ T first(T own, Others...) {
   return own;
 }
 
-/// A value times or divided by one of the factors, with a sign of its own, or as a magnitude: from `number` on.
-template <class T, class... Factors>
-T scaled(int number, const T& own, Factors... factors) {
-  using R = std::decay_t<T>;
-  if constexpr (std::is_floating_point_v<R>) {
+/// A real number with another sign, or its magnitude: from `number` on.
+template <class T>
+std::decay_t<T> with_sign(int number, const T& own) {
+  if constexpr (std::is_floating_point_v<std::decay_t<T>>) {
     if (chosen(number)) return -own;
     if (chosen(number + 1)) return own < 0 ? -own : own;
-    R result = own;
-    int at = number + 2;
-    ((chosen(at) ? void(result = own * R(factors)) : chosen(at + 1) ? void(result = own / R(factors)) : void(), at += 2),
-     ...);
-    return result;
   }
   return own;
+}
+
+/// An array's element, where one of `count` edits from `number` on asks for it; else nothing is read.
+template <class P, class I>
+auto element(int number, int count, P memory, I index) -> std::decay_t<decltype(memory[index])> {
+  if (isomer_emulator_edit < number || isomer_emulator_edit >= number + count) return {};
+  return memory[index];
+}
+
+/// `own OP value` where both are numbers, or a place in memory and a whole number.
+template <char Op, class R, class V>
+void join(const R& own, const V& value, R& result) {
+  constexpr bool numbers = std::is_arithmetic_v<R> && std::is_arithmetic_v<V> &&
+                           (std::is_floating_point_v<R> || std::is_integral_v<V>);
+  constexpr bool place = std::is_pointer_v<R> && std::is_integral_v<V>;
+  if constexpr (numbers) {
+    if constexpr (Op == '*') result = static_cast<R>(own * value);
+    if constexpr (Op == '/') result = static_cast<R>(own / divisor(value));
+  }
+  if constexpr (numbers || place) {
+    if constexpr (Op == '+') result = static_cast<R>(own + value);
+    if constexpr (Op == '-') result = static_cast<R>(own - value);
+  }
+}
+
+/// A value by each of the operators with each of the others, from `number` on.
+template <char... Ops, class T, class... Others>
+std::decay_t<T> joined(int number, const T& own, Others... others) {
+  std::decay_t<T> result = own;
+  const int last = number + static_cast<int>(sizeof...(Ops) * sizeof...(Others));
+  if (isomer_emulator_edit < number || isomer_emulator_edit >= last) return result;
+  int at = number;
+  const auto each = [&](const auto& other) {
+    ((chosen(at++) ? join<Ops>(static_cast<const std::decay_t<T>&>(own), other, result) : void()), ...);
+  };
+  (each(others), ...);
+  return result;
+}
+
+/// A real number that is not below one of the bounds, or not above it: two edits each, from `number` on.
+template <class T, class... Bounds>
+std::decay_t<T> bounded(int number, const T& own, Bounds... bounds) {
+  std::decay_t<T> result = own;
+  if constexpr (std::is_floating_point_v<std::decay_t<T>>) {
+    int at = number;
+    ((chosen(at) ? void(result = own < std::decay_t<T>(bounds) ? std::decay_t<T>(bounds) : own)
+      : chosen(at + 1) ? void(result = own > std::decay_t<T>(bounds) ? std::decay_t<T>(bounds) : own) : void(),
+      at += 2),
+     ...);
+  }
+  return result;
 }
 
 // Assignments by another operator, where the types have one.

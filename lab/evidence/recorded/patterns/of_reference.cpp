@@ -95,8 +95,8 @@ Finding factors_of_columns(const Compared& c, const std::vector<double>& want,
     least = std::fmin(least, factor);
     most = std::fmax(most, factor);
   }
-  // What nothing depends on has no factor, and a sign is another fault.
-  if (least <= 0 || most - least < 1e-3 * most) return {};
+  // What nothing depends on has no factor, a sign is another fault, and what is rounded has factors near 1.
+  if (least <= 0 || most - least < 1e-2 * most) return {};
   Finding finding;
   finding.code = Code::missing_scale;
   finding.argument = c.name;

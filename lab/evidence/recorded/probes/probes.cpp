@@ -231,9 +231,15 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
       if (!after.answer.ok() || changed_between(base, after) > 0) continue;
     }
     if (value.kind == Value::Kind::integer) {
-      changed.integer = 3 * value.integer + 2;
-      after = replay_once(approach, other);
-      if (!after.answer.ok() || changed_between(base, after) > 0) continue;
+      // A bound from above that nothing reaches is met from below.
+      bool used = false;
+      for (const std::int64_t far : {3 * value.integer + 2, value.integer / 3}) {
+        if (used) break;
+        changed.integer = far;
+        after = replay_once(approach, other);
+        used = !after.answer.ok() || changed_between(base, after) > 0;
+      }
+      if (used) continue;
     }
     if (value.kind == Value::Kind::real) {  // a bound that nothing reaches is looked at all the same
       changed.real = 0.25 * value.real;

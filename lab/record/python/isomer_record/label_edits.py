@@ -43,6 +43,7 @@ FUNCTIONS = {
     "cos": (["sin"], "wrong-expression"),
     "relu": (["gelu", "sigmoid"], "wrong-expression"),
     "silu": (["sigmoid", "gelu"], "wrong-expression"),
+    "softplus": (["relu", "exp"], "wrong-expression"),
     "gelu": (["silu", "relu"], "approximation"),
     "softmax": (["sigmoid", "log_softmax"], "wrong-expression"),
     "log_softmax": (["softmax"], "missing-term"),
@@ -122,6 +123,14 @@ def of_operands(node):
         yield inner, "epsilon"
 
 
+def in_front(node):
+    """f(a) + b as f(a + b)."""
+    for call, other in ((node.left, node.right), (node.right, node.left)):
+        if isinstance(call, ast.Call) and len(call.args) == 1 and name_of(call) in FUNCTIONS and not is_small(other):
+            inner = ast.BinOp(call.args[0], node.op, other)
+            yield ast.Call(call.func, [inner], call.keywords), "missing-term" if isinstance(node.op, ast.Add) else "missing-scale"
+
+
 def of_comparison(node):
     if len(node.ops) != 1:
         return
@@ -165,6 +174,12 @@ def of_call(node):
             yield subject, LEFT_OUT[name]
         elif len(node.args) == (1 if subject in node.args else 0) and not node.keywords and name in FUNCTIONS:
             yield subject, "missing-term"
+    # A term or a factor applied behind the function, not in front of it.
+    if len(node.args) == 1 and node.args[0] is subject and isinstance(subject, ast.BinOp) and name in FUNCTIONS:
+        for inner, outer in ((subject.left, subject.right), (subject.right, subject.left)):
+            if isinstance(subject.op, (ast.Add, ast.Mult)) or inner is subject.left:
+                moved = ast.Call(node.func, [inner], node.keywords)
+                yield ast.BinOp(moved, subject.op, outer), "missing-term" if isinstance(subject.op, (ast.Add, ast.Sub)) else "missing-scale"
     others, code = FUNCTIONS.get(name, ([], ""))
     for other in others:
         yield renamed(node, other), code
@@ -201,6 +216,8 @@ def of_constant(node):
 def of_node(node):
     if isinstance(node, ast.BinOp):
         yield from of_operands(node)
+        if isinstance(node.op, (ast.Add, ast.Mult)):
+            yield from in_front(node)
     elif isinstance(node, ast.Compare):
         yield from of_comparison(node)
     elif isinstance(node, ast.Call):
@@ -270,6 +287,19 @@ def of_parameters(function):
             yield before(f"{name} = {value}"), name, value, "ignores-argument"
 
 
+def exchanged(holder, field):
+    """Two statements in a row, of which the second reads and gives the name that the first gives, the other way round."""
+    body = getattr(holder, field)
+    for i in range(len(body) - 1):
+        first, second = body[i : i + 2]
+        if not all(isinstance(each, ast.Assign) and len(each.targets) == 1 for each in (first, second)):
+            continue
+        if ast.dump(first.targets[0]) != ast.dump(second.targets[0]) or not isinstance(first.targets[0], ast.Name):
+            continue
+        both = ast.copy_location(ast.If(ast.Constant(True), [second, first], []), first)
+        yield i, both, f"{text_of(first)}; {text_of(second)}", f"{text_of(second)}; {text_of(first)}"
+
+
 def text_of(node):
     text = " ".join(ast.unparse(node).split())
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
@@ -287,9 +317,16 @@ def with_its_surroundings(node, place, new):
     return was, becomes
 
 
+def size_of(node):
+    return sum(1 for _ in ast.walk(node))
+
+
 def put(place, node):
+    """Puts it there, or the list of them."""
     holder, field, index = place
-    if index is None:
+    if isinstance(index, tuple):
+        getattr(holder, field)[slice(*index)] = node
+    elif index is None:
         setattr(holder, field, node)
     else:
         getattr(holder, field)[index] = node
@@ -328,7 +365,10 @@ def edits(tree):
     functions = [each for each in ast.walk(tree) if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))]
     for function in functions:
         for new, was, becomes, code in of_parameters(function):
-            found.append((len(order), Edit(function.lineno, was, becomes, code, (function, "body", 0), ast.fix_missing_locations(new))))
+            found.append(((1, len(order)), Edit(function.lineno, was, becomes, code, (function, "body", 0), ast.fix_missing_locations(new))))
+        for i, both, was, becomes in exchanged(function, "body"):
+            place = (function, "body", (i, i + 2))
+            found.append(((1, len(order)), Edit(both.lineno, was, becomes, "missing-term", place, [ast.fix_missing_locations(both)])))
         for node, place in places_in(function):
             if type(node) not in order or isinstance(place[0], ast.Expr) and isinstance(node, ast.Constant):
                 continue
@@ -340,10 +380,12 @@ def edits(tree):
                 except (ValueError, AttributeError, TypeError, RecursionError):
                     continue
                 if was != becomes:
-                    found.append((order.index(type(node)), Edit(line, was, becomes, code, place, new)))
+                    # What leaves something out is likelier than what puts another thing there.
+                    rank = (int(size_of(new) >= size_of(node)), order.index(type(node)))
+                    found.append((rank, Edit(line, was, becomes, code, place, new)))
     seen, unique = set(), []
     for _, edit in sorted(found, key=lambda each: each[0]):  # stable: in the order of the text
-        key = (id(edit.place[0]), edit.place[1:], ast.dump(edit.new))
+        key = (id(edit.place[0]), edit.place[1:], edit.becomes if isinstance(edit.new, list) else ast.dump(edit.new))
         if key not in seen:
             seen.add(key)
             unique.append(edit)
@@ -353,9 +395,11 @@ def edits(tree):
 def text_with(tree, edit):
     """The whole label with it."""
     holder, field, index = edit.place
-    before = getattr(holder, field) if index is None else getattr(holder, field)[index]
+    before = getattr(holder, field)
+    if isinstance(before, list):
+        before = list(before)
     put(edit.place, edit.new)
     try:
         return ast.unparse(tree)
     finally:
-        put(edit.place, before)
+        setattr(holder, field, before)

@@ -1,0 +1,352 @@
+#include "lab/evidence/edits/places.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+namespace isomer::lab {
+namespace {
+
+/// What a value may have to be put together with.
+struct Beside {
+  std::string text;
+  std::string element, index;  ///< of an array's element, which is read only where it is asked for
+  bool likely = false;         ///< nothing of the function uses it yet
+};
+
+bool is_whole_type(const std::string& type) {
+  constexpr std::array<std::string_view, 10> kTypes = {"int ",       "int64_t ",     "int32_t ", "unsigned ",
+                                                       "uint32_t ",  "uint64_t ",    "size_t ",  "long ",
+                                                       "long long ", "unsigned int "};
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
+bool is_real_type(const std::string& type) { return type == "float " || type == "double "; }
+
+/// Of memory with numbers.
+bool is_memory_of_numbers(const std::string& type) {
+  constexpr std::array<std::string_view, 8> kTypes = {"const float * ", "const double * ", "float * ",
+                                                      "double * ",      "const float* ",   "float* ",
+                                                      "const int * ",   "const int32_t * "};
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
+class Insertions {
+ public:
+  explicit Insertions(EditPlaces& places) : places_(places), tokens_(places.tokens()) {
+    for (std::size_t i = 0; i < tokens_.size(); ++i)
+      if (places.functions().in_body(i) && !places.functions().is_declared_here(i) && is_read(i))
+        if (const CppVariable* named = places.functions().named(i)) ++uses_[named->declared];
+    for (std::size_t i = 0; i < tokens_.size(); ++i) shares_ = shares_ || tokens_.is(i, "__shared__");
+  }
+
+  void add() {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) add_operand(i);
+    for (std::size_t i = 0; i < tokens_.size(); ++i) add_bracket(i);
+    for (std::size_t i = 0; i < tokens_.size(); ++i)
+      if (places_.functions().starts_statement(i)) add_right_side(i);
+    for (std::size_t i = 0; i < tokens_.size(); ++i)
+      if (tokens_.is(i, "if") || tokens_.is(i, "for") || tokens_.is(i, "while")) add_bound(i);
+    for (std::size_t i = 0; i < tokens_.size(); ++i)
+      if (tokens_.is(i, ";")) add_statement(i);
+  }
+
+ private:
+  static constexpr std::size_t kMost = 5;
+
+  /// Whether the name there is more than what is assigned or added to.
+  bool is_read(std::size_t i) const {
+    constexpr std::array<std::string_view, 7> kAssigns = {"=", "+=", "-=", "*=", "/=", "++", "--"};
+    return std::find(kAssigns.begin(), kAssigns.end(), tokens_.text(i + 1)) == kAssigns.end();
+  }
+
+  bool open(std::size_t first, std::size_t last) const {
+    return places_.open_statement(first) && places_.open_statement(last);
+  }
+
+  /// Variables, and elements of arrays that nothing else uses, with which a value there may be put together.
+  std::vector<Beside> beside(std::size_t at, bool real, const std::set<std::string>& own) const {
+    std::vector<Beside> likely, same, other;
+    std::vector<std::string> indices;
+    const std::vector<const CppVariable*> scope = places_.functions().in_scope(at);
+    const auto unused = [&](const CppVariable* each) { return uses_.count(each->declared) == 0; };
+    for (auto each = scope.rbegin(); each != scope.rend(); ++each)
+      if (is_whole_type((*each)->type) && (*each)->declared + 1 < at && !unused(*each) && indices.size() < 3)
+        indices.push_back((*each)->name);
+    for (auto it = scope.rbegin(); it != scope.rend(); ++it) {
+      const CppVariable* each = *it;
+      if (each->declared + 1 >= at || own.count(each->name) > 0) continue;
+      if (unused(each) && is_memory_of_numbers(each->type)) {
+        for (const std::string& index : indices)
+          likely.push_back({fmt::format("{}[{}]", each->name, index), each->name, index, true});
+        continue;
+      }
+      const bool whole = is_whole_type(each->type);
+      if (!whole && (!real || !is_real_type(each->type))) continue;
+      if (unused(each))
+        likely.push_back({each->name, {}, {}, true});
+      else
+        (whole == real ? other : same).push_back({each->name, {}, {}, false});
+    }
+    if (same.size() > kMost) same.resize(kMost);
+    if (likely.size() > 2 * kMost) likely.resize(2 * kMost);
+    likely.insert(likely.end(), same.begin(), same.end());
+    for (const Beside& each : other)
+      if (likely.size() < kMost) likely.push_back(each);
+    return likely;
+  }
+
+  std::set<std::string> names_in(std::size_t first, std::size_t last) const {
+    std::set<std::string> names;
+    for (std::size_t i = first; i <= last; ++i)
+      if (places_.functions().named(i) != nullptr) names.insert(std::string(tokens_.text(i)));
+    return names;
+  }
+
+  /// An expression with each of the operators and each of the others behind it.
+  void put(std::size_t first, std::size_t last, std::string_view operators, const std::vector<Beside>& list,
+           bool whole_product) {
+    if (list.empty()) return;
+    const std::string own(tokens_.text(first, last));
+    const std::string inner = last > first && !whole_product ? "(" + own + ")" : own;
+    const int number = places_.next();
+    std::string arguments;
+    for (const Beside& each : list) {
+      const int begin = places_.next();
+      for (const char op : operators) {
+        const bool sum = op == '+' || op == '-';
+        places_.add({{first, last, fmt::format("{} {} {}", sum ? own : inner, op, each.text)}},
+                    sum ? Code::missing_term : Code::missing_scale, each.likely ? 1 : 4);
+      }
+      arguments += each.element.empty() ? ", " + each.text
+                                        : fmt::format(", isomer_edits::element({}, {}, {}, {})", begin,
+                                                      operators.size(), each.element, each.index);
+    }
+    places_.surround(first, last, fmt::format("isomer_edits::joined<{}>({}, ", name_of(operators), number),
+                     arguments + ")");
+  }
+
+  static std::string name_of(std::string_view operators) {
+    std::string letters;
+    for (const char op : operators) letters += fmt::format("{}'{}'", letters.empty() ? "" : ", ", op);
+    return letters;
+  }
+
+  /// A variable, or a number of a thread or a block, that is added to something: times another.
+  void add_operand(std::size_t at) {
+    if (!tokens_.is_name(at) || at == 0 || !open(at, at)) return;
+    std::size_t last = at;
+    std::vector<Beside> list;
+    const bool launch = tokens_.is(at, "blockIdx") || tokens_.is(at, "blockDim");
+    if (launch && tokens_.is(at + 1, ".")) last = at + 2;
+    const CppVariable* own = places_.functions().named(at);
+    if (own == nullptr && last == at) return;
+    const auto sums = [&](std::size_t i) { return tokens_.is(i, "+") || tokens_.is(i, "-"); };
+    const std::string_view before = tokens_.text(at - 1), behind = tokens_.text(last + 1);
+    const bool front = sums(at - 1) || before == "(" || before == "[" || before == "=" || before == "," ||
+                       before == ")" || before == "return";
+    const bool back = sums(last + 1) || behind == ")" || behind == "]" || behind == ";" || behind == ",";
+    if (!front || !back || !(sums(at - 1) || sums(last + 1)) || !open(last, last)) return;
+    if (own != nullptr && places_.functions().is_declared_here(at)) return;
+    if (own != nullptr && !is_whole_type(own->type) && !is_real_type(own->type)) return;
+    if (before == ")" && tokens_[at - 1].partner > 0 && tokens_.is_name(tokens_[at - 1].partner - 1)) return;
+    list = beside(at, own != nullptr && is_real_type(own->type), names_in(at, last));
+    if (launch)
+      list.insert(list.begin(), {fmt::format("{}.{}", tokens_.is(at, "blockIdx") ? "blockDim" : "blockIdx",
+                                             tokens_.text(at + 2)),
+                                 {},
+                                 {},
+                                 true});
+    put(at, last, "*", list, true);
+  }
+
+  /// A whole index, what stands in parentheses, and the argument of a function of one number.
+  void add_bracket(std::size_t at) {
+    const bool index = tokens_.is(at, "["), group = tokens_.is(at, "(");
+    const std::size_t close = tokens_[at].partner;
+    if ((!index && !group) || at == 0 || close <= at + 1 || !open(at + 1, close - 1)) return;
+    bool real = false;
+    for (std::size_t i = at + 1; i < close; ++i) {
+      if (tokens_.is(i, ",") || tokens_.is(i, ";") || tokens_.is(i, "<") || tokens_.is(i, ">") ||
+          tokens_.is(i, "&&") || tokens_.is(i, "||") || tokens_.is(i, "==") || tokens_.is(i, "?") ||
+          tokens_.is(i, "&") || tokens_.is(i, "=") || tokens_.is(i, "{") || tokens_.is(i, "!=") ||
+          tokens_.is(i, ">=") || tokens_.is(i, "<="))
+        return;
+      const CppVariable* named = places_.functions().named(i);
+      real = real || (named != nullptr && named->type.find("float") != std::string::npos);
+    }
+    if (index) return put(at + 1, close - 1, "+*", beside(at, false, names_in(at + 1, close - 1)), false);
+    constexpr std::array<std::string_view, 12> kFunctions = {"expf",  "sqrtf",  "rsqrtf", "logf",
+                                                             "exp",   "sqrt",   "rsqrt",  "log",
+                                                             "tanhf", "__expf", "__logf", "exp2f"};
+    const bool function =
+        std::find(kFunctions.begin(), kFunctions.end(), tokens_.text(at - 1)) != kFunctions.end();
+    // What begins with a word of a type alone is a cast.
+    const bool grouped = !tokens_.is_name(at - 1) && !tokens_.is(at - 1, ")") && !tokens_.is(at - 1, "]") &&
+                         !tokens_.is(at - 1, ">") && !tokens_.is(at - 1, ">>>") && close > at + 2 &&
+                         (places_.functions().named(at + 1) != nullptr || tokens_.is(at + 1, "(")) &&
+                         !tokens_.is(at + 2, "*");
+    if (!function && !grouped) return;
+    put(at + 1, close - 1, function ? "+-*/" : "+-", beside(at, real, names_in(at + 1, close - 1)), false);
+    // What is added to something may have to be multiplied as a whole.
+    const auto sums = [&](std::size_t i) { return tokens_.is(i, "+") || tokens_.is(i, "-"); };
+    const std::string_view next = tokens_.text(close + 1);
+    if (grouped && (sums(close + 1) || (sums(at - 1) && (next == ")" || next == "]" || next == ";"))))
+      put(at, close, "*", beside(at, real, names_in(at, close)), true);
+  }
+
+  /// What is assigned to a number, and its first value.
+  void add_right_side(std::size_t first) {
+    std::size_t end = first;
+    while (end < tokens_.size() && !tokens_.is(end, ";") && !tokens_.is(end, "{") && !tokens_.is(end, "}"))
+      end = behind(end);
+    std::size_t at = first;
+    while (at < end && tokens_.text(at).back() != '=') at = behind(at);
+    if (!tokens_.is(end, ";") || at + 1 >= end) return;
+    const bool declares = places_.functions().begins_declaration(first);
+    const CppVariable* left = places_.functions().named(declares ? end : first);
+    std::string type = left != nullptr ? left->type : std::string();
+    if (declares)
+      for (std::size_t i = first; i < at; ++i)
+        if (tokens_.is(i, "float") || tokens_.is(i, "int") || tokens_.is(i, "double") ||
+            tokens_.is(i, "int64_t"))
+          type = std::string(tokens_.text(i)) + " ";
+    for (std::size_t i = first; i < at && declares; ++i)
+      if (tokens_.is(i, "*")) return;
+    std::size_t last = end - 1;
+    if (declares)
+      for (std::size_t i = at + 1; i < end; i = behind(i))
+        if (tokens_.is(i, ",")) {
+          last = i - 1;
+          break;
+        }
+    const bool element = type.find('*') != std::string::npos || type.find('[') != std::string::npos;
+    if (element && !tokens_.is(first + 1, "[")) return;
+    const bool real = type.find("float") != std::string::npos || type.find("double") != std::string::npos;
+    if ((!real && type.find("int") == std::string::npos) || last < at + 1 || !open(at + 1, last)) return;
+    const bool single = last == at + 1;
+    if (single && tokens_[last].kind == CppToken::Kind::number) return;
+    put(at + 1, last, real ? "*/+-" : "*+-", beside(first, real, names_in(first, last)), false);
+    if (real) add_clamps(at + 1, last);
+  }
+
+  std::size_t behind(std::size_t i) const {
+    return (tokens_.is(i, "(") || tokens_.is(i, "[") || tokens_.is(i, "{")) && tokens_[i].partner > i
+               ? tokens_[i].partner + 1
+               : i + 1;
+  }
+
+  /// The same between bounds: 0, 1, and those that the label names.
+  void add_clamps(std::size_t first, std::size_t last) {
+    const std::string own(tokens_.text(first, last));
+    const int number = places_.next();
+    std::string list;
+    for (const std::string& bound : places_.bounds()) {
+      places_.add({{first, last, fmt::format("fmaxf({}, {})", own, bound)}}, Code::clamp, 3);
+      places_.add({{first, last, fmt::format("fminf({}, {})", own, bound)}}, Code::clamp, 3);
+      list += ", " + bound;
+    }
+    if (!list.empty())
+      places_.surround(first, last, fmt::format("isomer_edits::bounded({}, ", number), list + ")");
+  }
+
+  /// Whole numbers that count or address there, and sizes that may bound them.
+  std::vector<std::pair<std::string, std::string>> bounds_at(std::size_t at, std::size_t most) const {
+    std::vector<std::string> counts, sizes;
+    const std::vector<const CppVariable*> scope = places_.functions().in_scope(at);
+    for (auto it = scope.rbegin(); it != scope.rend(); ++it) {
+      const CppVariable* each = *it;
+      if (!is_whole_type(each->type) || each->declared + 1 >= at) continue;
+      const bool parameter = places_.functions().is_parameter(*each);
+      if (parameter && sizes.size() < 4) sizes.push_back(each->name);
+      if (!parameter && counts.size() < 3) counts.push_back(each->name);
+    }
+    const std::size_t plain = sizes.size();
+    for (std::size_t a = 0; a < plain && plain <= 3; ++a)
+      for (std::size_t b = a + 1; b < plain; ++b) sizes.push_back(sizes[b] + " * " + sizes[a]);
+    std::vector<std::pair<std::string, std::string>> list;
+    for (const std::string& count : counts)
+      for (const std::string& size : sizes)
+        if (list.size() < most) list.emplace_back(count, size);
+    return list;
+  }
+
+  /// A condition with one bound more.
+  void add_bound(std::size_t at) {
+    if (!tokens_.is(at + 1, "(") || tokens_[at + 1].partner <= at + 2) return;
+    std::size_t first = at + 2, last = tokens_[at + 1].partner - 1;
+    if (tokens_.is(at, "for")) {
+      while (first < last && !tokens_.is(first, ";")) ++first;
+      std::size_t end = ++first;
+      while (end < last && !tokens_.is(end, ";")) ++end;
+      if (!tokens_.is(end, ";") || end == first) return;
+      last = end - 1;
+    }
+    if (!open(first, last)) return;
+    const std::string own(tokens_.text(first, last));
+    bool either = false;
+    for (std::size_t i = first; i <= last; i = behind(i)) either = either || tokens_.is(i, "||");
+    std::string list;
+    for (const auto& [count, size] : bounds_at(first, 6)) {
+      const int edit = places_.add(
+          {{first, last, fmt::format("{} && {} < {}", either ? "(" + own + ")" : own, count, size)}},
+          Code::tail_mask, 2);
+      list += fmt::format(" && (isomer_emulator_edit != {} || {} < {})", edit, count, size);
+    }
+    if (!list.empty()) places_.surround(first, last, "(bool(", ")" + list + ")");
+  }
+
+  /// Behind a statement of a kernel: a thread that has nothing to do ends; and all wait for each other.
+  void add_statement(std::size_t at) {
+    if (!places_.functions().in_body(at) || !open(at, at) || !places_.functions().starts_statement(at + 1) ||
+        tokens_.is(at + 1, "else") || !open(at + 1, at + 1))
+      return;
+    const std::size_t body = places_.functions().body_of(at), first = begin_of_statement(at);
+    if (body == 0 || first == at || !open(first, first)) return;
+    const bool kernel = is_called("__global__", body);
+    if (!kernel && !is_called("__device__", body)) return;
+    std::string list;
+    if (places_.functions().begins_declaration(first)) {
+      if (!kernel) return;
+      for (const auto& [count, size] : bounds_at(at + 1, 6)) {
+        const int edit =
+            places_.add({{at, at, fmt::format("; if ({} >= {}) return;", count, size)}}, Code::tail_mask, 2);
+        list += fmt::format(" if (isomer_emulator_edit == {} && {} >= {}) return;", edit, count, size);
+      }
+    } else if (shares_) {
+      for (const std::string_view wait : {"__syncthreads()", "__syncwarp()"}) {
+        const int edit = places_.add({{at, at, fmt::format("; {};", wait)}}, Code::missing_barrier, 0);
+        list += fmt::format(" if (isomer_emulator_edit == {}) {};", edit, wait);
+      }
+    }
+    if (list.empty()) return;
+    places_.surround(at, at, "", list);
+  }
+
+  /// The first word of the statement that ends there; the end itself where it is not found.
+  std::size_t begin_of_statement(std::size_t end) const {
+    for (std::size_t i = end; i-- > 0 && end - i < 200;)
+      if (places_.functions().starts_statement(i)) return i;
+    return end;
+  }
+
+  bool is_called(std::string_view kind, std::size_t body) const {
+    for (std::size_t i = body; i-- > 0 && !tokens_.is(i, ";") && !tokens_.is(i, "}");)
+      if (tokens_.is(i, kind)) return true;
+    return false;
+  }
+
+  EditPlaces& places_;
+  const CppTokens& tokens_;
+  std::map<std::size_t, int> uses_;  ///< by the token of a variable's declaration
+  bool shares_ = false;              ///< threads of a block share memory
+};
+
+}  // namespace
+
+void add_insertions(EditPlaces& places) { Insertions(places).add(); }
+
+}  // namespace isomer::lab
