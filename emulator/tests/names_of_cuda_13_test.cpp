@@ -124,6 +124,10 @@ int main(int count, char**) {
   const struct { int at; float e2m1, e2m3, e3m2; } known[] = {{0, -6, -7.5f, -8}, {7, -4, -4.5f, -4}, {21, 2, 2.5f, 2.5f}, {31, 6, 7.5f, 8}};
   for (const auto& k : known)
     if (h[3 * k.at] != k.e2m1 || h[3 * k.at + 1] != k.e2m3 || h[3 * k.at + 2] != k.e3m2) return 2 + k.at;
+  constexpr __nv_bfloat16_raw kOne{.x = 0x3f80};
+  static constexpr __nv_bfloat16 one = __nv_bfloat16(kOne);
+  const __nv_bfloat16_raw again = __float2bfloat16(-2.0f);
+  if (float(one) != 1 || again.x != 0xc000) return 90;
   const __half2_raw two = __nv_cvt_fp4x2_to_halfraw2(__nv_cvt_float2_to_fp4x2(make_float2(1.5f, -3), __NV_E2M1, cudaRoundNearest), __NV_E2M1);
   return float(__half(__half_raw{two.x})) != 1.5f || float(__half(__half_raw{two.y})) != -3;
 }

@@ -3,6 +3,7 @@
 
 #include "lab/record/kept.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -73,6 +74,21 @@ TEST_F(RecordTorch, WhatEditsOfTheLabelAnswerIsKept) {
   for (const EditedReference::Edit& each : edited.edits)
     EXPECT_FALSE(each.was == "i += 1" && each.becomes == "pass");
   EXPECT_EQ(find("i < n", "i <= n").answers[6], -2.0f + 6.0f);
+}
+
+TEST_F(RecordTorch, StepsOfALabelChangePlaces) {
+  const Recorded got = recorded(
+      "import torch\n\ndef gate(x, b, reverse=False):\n    x = x + b\n    x = torch.sigmoid(x)\n"
+      "    return torch.exp(x * b)\n",
+      "gate(torch.arange(6.) - 2, torch.arange(6.) + 3)\n");
+  std::vector<std::string> told;
+  for (const EditedReference::Edit& each : got.recording.edited.edits)
+    told.push_back(each.becomes + " " + each.code);
+  for (const char* each : {"x = torch.sigmoid(x); x = x + b missing-term", "torch.exp(x) * b missing-scale",
+                           "b, x argument-order", "1 ignores-argument"})
+    EXPECT_NE(std::find(told.begin(), told.end(), each), told.end()) << each;
+  // Nothing reads it, so that no edit of it changes an answer.
+  for (const EditedReference::Edit& each : got.recording.edited.edits) EXPECT_NE(each.was, "reverse");
 }
 
 TEST_F(RecordTorch, RandomInputsAreTheSameEveryTime) {

@@ -7,6 +7,14 @@ using __nv_bfloat16 = isomer::emulator::Float16<isomer::emulator::Bfloat16Format
 using __nv_bfloat162 = isomer::emulator::Float16Pair<isomer::emulator::Bfloat16Format>;
 using __hip_bfloat16 = __nv_bfloat16;
 using __hip_bfloat162 = __nv_bfloat162;
+struct __nv_bfloat16_raw {
+  unsigned short x;
+};
+struct __nv_bfloat162_raw {
+  unsigned short x, y;
+};
+using __hip_bfloat16_raw = __nv_bfloat16_raw;
+using __hip_bfloat162_raw = __nv_bfloat162_raw;
 #if defined(ISOMER_EMULATOR_HIP)
 using hip_bfloat16 = __nv_bfloat16;
 #else

@@ -142,7 +142,12 @@ struct Float16 {
   template <class Raw,
             class = std::enable_if_t<std::is_same_v<decltype(Raw::x), unsigned short> && sizeof(Raw) == 2>,
             class = void>
-  Float16(Raw raw) : bits(raw.x) {}
+  constexpr Float16(Raw raw) : bits(raw.x) {}
+  template <class Raw, class = std::enable_if_t<std::is_aggregate_v<Raw> && sizeof(Raw) == 2>,
+            class = std::enable_if_t<std::is_same_v<decltype(Raw::x), unsigned short>>>
+  constexpr operator Raw() const {
+    return {bits};
+  }
   static Float16 from_bits(std::uint16_t b) {
     Float16 h;
     h.bits = b;
