@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 struct RecordOptions {
   std::vector<std::string> what;
   std::string out, label, test, python;
-  double timeout = 120;
+  double timeout = 120, edit_seconds = 20;
   std::uint64_t max_bytes = std::uint64_t{256} << 20;
   bool json = false, table = false;
 };
@@ -53,6 +53,7 @@ lab::RecordSettings settings_of(const RecordOptions& options) {
   if (!options.test.empty()) settings.test = options.test;
   if (!options.python.empty()) settings.python = {options.python};
   settings.timeout_seconds = options.timeout;
+  settings.edit_seconds = options.edit_seconds;
   settings.max_bytes = options.max_bytes;
   return settings;
 }
@@ -109,6 +110,7 @@ int run_table(const RecordOptions& options) {
         settings.label = label;
       if (!options.python.empty()) settings.python = {options.python};
       settings.timeout_seconds = options.timeout;
+      settings.edit_seconds = options.edit_seconds;
       settings.max_bytes = options.max_bytes;
       const lab::Recorded one = lab::record(settings);
       const std::size_t calls = one.recording.calls.size();
@@ -150,6 +152,11 @@ Run record(CLI::App& app) {
       ->option_text("PROGRAM");
   app.add_option("--timeout", options->timeout, "seconds after which the test is stopped; default: 120")
       ->check(CLI::PositiveNumber)
+      ->option_text("S");
+  app.add_option("--edit-seconds", options->edit_seconds,
+                 "seconds of these for what the label answers once its text has one edit, by which check "
+                 "names causes; 0: none; default: 20")
+      ->check(CLI::Range(0.0, 86400.0))
       ->option_text("S");
   app.add_option("--max-bytes", options->max_bytes,
                  "limit for all recorded tensors together, in bytes; default: 268435456")

@@ -135,7 +135,7 @@ def record(job):
     asked = [each for each in made.asked() if all(value["storage"] in kept for value in calls.tensors(each))]
     if asked:
         metadata["asked"] = asked
-    if label is not None and unanswered == 0 and not has_gpu:
+    if label is not None and unanswered == 0 and not has_gpu and job["edit_seconds"] > 0:
         left = job["seconds"] - (time.monotonic() - BEGIN)
         edited = made.edited.ask(label, made.launches, made.storages, min(job["edit_seconds"], left / 2))
         if edited:
