@@ -46,6 +46,7 @@ void GroupReplay::explain_by_an_edit(const std::vector<Replayed>& calls, const A
                                      const std::vector<Finding>& found, std::vector<Finding>& findings) {
   const bool every = request_.every_edit || !not_accused().empty();
   EditsAsked how = edits_asked(findings, entry_, every);
+  how.beyond = &asked_;
   if (!how.any) return;
   // Who is right with an edit was asked as he is called.
   const auto take = [&](Finding edit) {
@@ -67,6 +68,7 @@ void GroupReplay::explain_by_an_edit(const std::vector<Replayed>& calls, const A
   std::vector<Finding> experiments(findings.begin(), beside);
   findings.erase(findings.begin(), beside);
   how = edits_asked(findings, entry_, every);
+  how.beyond = &asked_;
   if (how.any)
     if (Finding edit = of_one_edit(request_.exchanging, approach_, calls, outcomes_, how);
         edit.code != Code::none)

@@ -185,6 +185,7 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
     ask_sizes(approach_, calls, asked, false, diagnosis_.findings);
   }
   judge(approach_, entry_, facts_, adapted_, calls, outcomes_, diagnosis_);
+  asked_ = asked;
   const Approach& asked_at_first = found.empty() ? approach_ : as_called;
   const std::vector<CallOutcome>& answers_at_first = found.empty() ? outcomes_ : answered;
   explain_by_the_label(calls, asked_at_first, answers_at_first);

@@ -75,6 +75,7 @@ class GroupReplay {
   std::size_t told_before_ = 0;  ///< findings that calls of other signatures have
   Approach approach_;
   std::vector<CallOutcome> outcomes_;
+  std::vector<Replayed> asked_;  ///< calls of the recorder's
   std::shared_ptr<const Candidate> wide_;
   SizesBy sizes_by_ = SizesBy::callers;
   std::vector<Form> other_sizes_;  ///< with which the calls may be meant, where that is a guess

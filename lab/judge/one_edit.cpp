@@ -3,12 +3,14 @@
 #include "lab/ask/nearness.hpp"
 #include "lab/evidence/probes/watched.hpp"
 #include "lab/judge/unset_locals.hpp"
+#include "oracle/expected.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -135,6 +137,17 @@ bool is_clean(const Answer& answer, bool shared) {
          });
 }
 
+/// Whether an answer has a number that is none where the reference's is one.
+bool makes_infinities(const Replayed& call, const CallOutcome& outcome) {
+  if (!outcome.answer.ok()) return false;
+  for (std::size_t t = 0; t < call.outputs.size(); ++t) {
+    const std::vector<double> want = oracle::elements(call.outputs[t].want);
+    for (std::size_t i = 0; i < std::min(want.size(), outcome.got[t].size()); ++i)
+      if (std::isfinite(want[i]) && !std::isfinite(outcome.got[t][i])) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 EditsAsked edits_asked(const std::vector<Finding>& findings, const Entry& entry, bool every) {
@@ -253,6 +266,14 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
     const CallOutcome now = replay_once(other, calls[call]);
     return now.right() && (!watched || is_clean(now.answer, calls[call].shared));
   };
+  const auto overflows = [&](int number) {
+    other.settings = brief(approach.settings, outcomes[*asked].answer.worked_seconds, false);
+    other.settings.edit = number;
+    return how.beyond != nullptr &&
+           std::any_of(how.beyond->begin(), how.beyond->end(), [&](const Replayed& each) {
+             return makes_infinities(each, replay_once(other, each));
+           });
+  };
   // To watch takes longer: only what is right without is watched, where the numbers tell.
   const bool tells = !right(*asked, 0, false);
   if (!tells && (!how.watched || right(*asked, 0, true))) return {};
@@ -262,7 +283,7 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
       [&](int number) {
         for (std::size_t i = 0; i < calls.size(); ++i)
           if ((i != *asked || (tells && how.watched)) && !right(i, number, how.watched)) return false;
-        return true;
+        return !overflows(number);
       },
       how, tried);
   std::string seen =

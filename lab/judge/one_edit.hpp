@@ -19,6 +19,9 @@ struct EditsAsked {
   bool watched = false;  ///< memory or the order of threads is at fault: each call is watched
   int most = 3000;       ///< edits that are tried
   double seconds = 20;   ///< for which they are, on a busy machine
+  /// Other calls, of huge numbers among them: an edit that makes an infinity of what has an answer hides a
+  /// fault and mends none. May be null.
+  const std::vector<Replayed>* beyond = nullptr;
 };
 
 /// Whether an edit is worth being looked for: a finding says what is wrong and not why or where, or several

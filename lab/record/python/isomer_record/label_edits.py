@@ -287,17 +287,31 @@ def of_parameters(function):
             yield before(f"{name} = {value}"), name, value, "ignores-argument"
 
 
-def exchanged(holder, field):
-    """Two statements in a row, of which the second reads and gives the name that the first gives, the other way round."""
-    body = getattr(holder, field)
+def gives(statement, name):
+    """Whether a statement, or one inside of it, gives that name."""
+    return any(isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store) for each in ast.walk(statement))
+
+
+def in_another_order(body):
+    """A step that is made behind the one that follows it: (where, new statements, was, becomes, code)."""
     for i in range(len(body) - 1):
         first, second = body[i : i + 2]
-        if not all(isinstance(each, ast.Assign) and len(each.targets) == 1 for each in (first, second)):
+        if not isinstance(first, ast.Assign) or len(first.targets) != 1 or not isinstance(first.targets[0], ast.Name):
             continue
-        if ast.dump(first.targets[0]) != ast.dump(second.targets[0]) or not isinstance(first.targets[0], ast.Name):
+        name = first.targets[0].id
+        if not gives(second, name) or isinstance(second, (ast.FunctionDef, ast.ClassDef)):
             continue
-        both = ast.copy_location(ast.If(ast.Constant(True), [second, first], []), first)
-        yield i, both, f"{text_of(first)}; {text_of(second)}", f"{text_of(second)}; {text_of(first)}"
+        text = text_of(second)
+        if any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(first.value)):
+            yield i, [second, first], f"{text_of(first)}; {text}", f"{text}; {text_of(first)}", "missing-term"
+        elif isinstance(first.value, ast.BinOp) and isinstance(first.value.op, (ast.Add, ast.Sub, ast.Mult, ast.Div)):
+            left, op, right = first.value.left, first.value.op, first.value.right
+            begins = ast.Assign(first.targets, left)
+            ends = ast.Assign(first.targets, ast.BinOp(ast.Name(name, ast.Load()), op, right))
+            for each in (begins, ends):
+                ast.fix_missing_locations(ast.copy_location(each, first))
+            code = "missing-term" if isinstance(op, (ast.Add, ast.Sub)) else "missing-scale"
+            yield i, [begins, second, ends], f"{text_of(first)}; {text}", f"{text_of(begins)}; {text}; {text_of(ends)}", code
 
 
 def text_of(node):
@@ -366,9 +380,8 @@ def edits(tree):
     for function in functions:
         for new, was, becomes, code in of_parameters(function):
             found.append(((1, len(order)), Edit(function.lineno, was, becomes, code, (function, "body", 0), ast.fix_missing_locations(new))))
-        for i, both, was, becomes in exchanged(function, "body"):
-            place = (function, "body", (i, i + 2))
-            found.append(((1, len(order)), Edit(both.lineno, was, becomes, "missing-term", place, [ast.fix_missing_locations(both)])))
+        for i, steps, was, becomes, code in in_another_order(function.body):
+            found.append(((1, 0), Edit(function.body[i].lineno, was, becomes, code, (function, "body", (i, i + 2)), steps)))
         for node, place in places_in(function):
             if type(node) not in order or isinstance(place[0], ast.Expr) and isinstance(node, ast.Constant):
                 continue
