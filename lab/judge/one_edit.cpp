@@ -223,12 +223,14 @@ void take_edit_of_label(std::vector<Finding>& findings, Finding edit) {
   if (edit.code == Code::wrong_expression || std::any_of(findings.begin(), findings.end(), is_of_memory))
     return take_edit(findings, std::move(edit));
   const auto same = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
-    return is_of_numbers(each) && each.strength != Strength::nearest && each.code == edit.code;
+    return each.subject == Subject::candidate && each.strength != Strength::nearest && each.code == edit.code;
   });
   if (same != findings.end()) {
     edit.argument = same->argument;
     edit.role = same->role;
+    edit.location = same->location;
     edit.evidence = same->evidence + "; " + edit.evidence;
+    findings.erase(same);
   }
   drop_what_an_edit_explains(findings);
   add_once(findings, std::move(edit));

@@ -14,11 +14,11 @@ import json
 import math
 import os
 import random
+import resource
 import select
 import signal
 import struct
 import sys
-import tempfile
 import time
 import types
 
@@ -34,6 +34,7 @@ PLACES = 64  # of an output
 PATIENCE = 1.5  # seconds for one edit, and what the calls took
 CHILDREN = 8  # of a lane
 LANES = 4
+MORE_MEMORY = 4 << 30  # bytes that a child may map beyond what the recorder has
 
 
 class Edited:
@@ -53,15 +54,15 @@ class Edited:
         if given is not None and seconds < SECONDS_OF_A_CALL:
             self.calls.append((index, name, given, seconds))
 
-    def ask(self, label, launches, storages, seconds):
-        """The metadata; nothing where there is none. The edits have so many seconds."""
+    def ask(self, label, launches, storages, seconds, folder):
+        """The metadata; nothing where there is none. The edits have so many seconds, and their texts go into `folder`."""
         if not self.calls or not hasattr(ast, "unparse"):
             return None
         from . import label_edits
 
         tree = copy.deepcopy(label.tree)
         edits = label_edits.edits(tree)
-        asking = Asking(label, launches, self.calls, seconds)
+        asking = Asking(label, launches, self.calls, seconds, folder)
         plain = asking.in_children(tree, [None])
         if not edits or not plain:
             return None
@@ -83,6 +84,15 @@ class Edited:
             return None
         told = [{"line": e.line, "was": e.was, "becomes": e.becomes, "code": e.code} for e, _ in kept]
         return {"calls": asking.places, "edits": told, "storage": storage}
+
+
+def limit_memory():
+    """An edit of a size may ask for more than there is."""
+    with open("/proc/self/statm") as file:
+        mapped = int(file.read().split()[0]) * resource.getpagesize()
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    limit = mapped + MORE_MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
 
 
 def is_another(a, b):
@@ -136,8 +146,8 @@ class Lane:
 
 
 class Asking:
-    def __init__(self, label, launches, calls, seconds):
-        self.label, self.launches, self.calls = label, launches, calls
+    def __init__(self, label, launches, calls, seconds, folder):
+        self.label, self.launches, self.calls, self.folder = label, launches, calls, folder
         self.places = []
         self.patience = PATIENCE + 4 * sum(seconds for *_, seconds in calls)
         self.until = time.monotonic() + seconds
@@ -196,16 +206,16 @@ class Asking:
             for number in (0, 1, 2):
                 os.dup2(null, number)
             torch.set_num_threads(1)
-            with tempfile.TemporaryDirectory() as folder:
-                for number, edit in enumerate(edits):
-                    told = {"values": None}
-                    try:
-                        told = self.answer(tree, edit, os.path.join(folder, f"label_{number}.py"))
-                    except Exception:
-                        pass
-                    content = json.dumps(told).encode() + b"\n"
-                    while content:
-                        content = content[os.write(writing, content) :]
+            limit_memory()
+            for number, edit in enumerate(edits):
+                told = {"values": None}
+                try:
+                    told = self.answer(tree, edit, os.path.join(self.folder, f"label_{os.getpid()}_{number}.py"))
+                except Exception:  # MemoryError among them
+                    pass
+                content = json.dumps(told).encode() + b"\n"
+                while content:
+                    content = content[os.write(writing, content) :]
         finally:
             os._exit(0)
 

@@ -137,7 +137,8 @@ def record(job):
         metadata["asked"] = asked
     if label is not None and unanswered == 0 and not has_gpu and job["edit_seconds"] > 0:
         left = job["seconds"] - (time.monotonic() - BEGIN)
-        edited = made.edited.ask(label, made.launches, made.storages, min(job["edit_seconds"], left / 2))
+        folder = os.path.dirname(job["status"])
+        edited = made.edited.ask(label, made.launches, made.storages, min(job["edit_seconds"], left / 2), folder)
         if edited:
             metadata["edited"] = edited
     if unanswered and made.launches.why:
