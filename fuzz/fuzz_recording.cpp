@@ -38,6 +38,21 @@ void use(const isomer::lab::Recording& recording) {
     for (const auto* values : {&call.before, &call.after, &call.returned})
       for (const isomer::lab::Value& value : *values) sum += read(value);
   }
+  const isomer::lab::EditedReference& edited = recording.edited;
+  std::size_t elements = 0;
+  for (const isomer::lab::EditedReference::Call& call : edited.calls) {
+    require(call.call < recording.calls.size(), "edits of a call that there is not");
+    const isomer::lab::RecordedCall& recorded = recording.calls[call.call];
+    for (const isomer::lab::EditedReference::Output& output : call.outputs) {
+      const auto& values = output.returned ? recorded.returned : recorded.after;
+      require(output.index < values.size(), "edits of a value that there is not");
+      for (const std::int64_t at : output.at)
+        require(at >= 0 && at < values[output.index].tensor.numel(), "edits of an element that there is not");
+      elements += output.at.size();
+    }
+  }
+  for (const isomer::lab::EditedReference::Edit& edit : edited.edits)
+    require(edit.answers.size() == elements, "an edit with other answers than were asked for");
   static volatile unsigned keep;
   keep = sum;
 }

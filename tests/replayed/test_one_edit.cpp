@@ -271,12 +271,11 @@ TEST(OneEdit, OfTheLabelIsWhatAPortDoes) {
     const char *right, *wrong;
     Code code;
     const char* words;
-  } faults[] = {
-      {"w * (a * c - b * s) + o", "w * (a * c - b * s)", Code::missing_term,
-       "with 'w * t' in place of 'w * t + o' in its line 6 (2 calls were compared; 3 of its edits were "
-       "tried)"},
-      {"s = sinf(angle", "s = cosf(angle", Code::wrong_expression,
-       "with 'cos(angle)' in place of 'sin(angle)'"}};
+  } faults[] = {{"w * (a * c - b * s) + o", "w * (a * c - b * s)", Code::missing_term,
+                 "with 'w * t' in place of 'w * t + o' in its line 6 (2 calls were compared, with 3 edits of "
+                 "it)"},
+                {"s = sinf(angle", "s = cosf(angle", Code::wrong_expression,
+                 "with 'cos(angle)' in place of 'sin(angle)'"}};
   for (const auto& fault : faults) {
     SCOPED_TRACE(fault.wrong);
     std::string source = kTurnedHeads;

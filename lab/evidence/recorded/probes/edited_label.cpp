@@ -92,10 +92,9 @@ Finding of_edited_label(const Approach& approach, const Recording& recording, co
   std::size_t asked = 1;
   for (std::size_t i = 1; i < sampled.size(); ++i) asked += sampled[i].call != sampled[i - 1].call;
   finding.evidence = fmt::format(
-      "the answers are what the label gives with '{}' in place of '{}' in its line {} ({}; {} of "
-      "its edits were tried)",
-      edit.becomes, edit.was, edit.line,
-      asked == 1 ? "one call was compared" : fmt::format("{} calls were compared", asked),
+      "the answers are what the label gives with '{}' in place of '{}' in its line {} ({} compared, with {} "
+      "edits of it)",
+      edit.becomes, edit.was, edit.line, asked == 1 ? "one call was" : fmt::format("{} calls were", asked),
       recording.edited.edits.size());
   if (list.size() > 1)
     finding.evidence += fmt::format("; they are so too with '{}' for '{}' in line {}", list[1]->becomes,
