@@ -171,7 +171,9 @@ struct BuildSettings {
   bool watch = true;
   bool device_math = true;
   Locals locals = Locals::as_they_come;
-  bool exchangeable = false;  ///< its expressions can be exchanged for others (CallSettings::edit)
+  /// Its expressions can be exchanged for others (CallSettings::edit); all lines that do not compile so are
+  /// told (BuildFailure::lines).
+  bool exchangeable = false;
   std::vector<std::string> include_directories, definitions;
   /// The C declaration of a prebuilt library's function: "void scale(const float* x, float* y, int64_t n)".
   std::string signature;
@@ -183,6 +185,7 @@ struct BuildFailure {
   SourcePlace place;
   std::string missing_header;  ///< where that is the cause
   bool of_machine = false;     ///< nothing is said of the candidate
+  std::vector<int> lines;      ///< of BuildSettings::exchangeable
 };
 
 /// Somebody's implementation: a .cu or .hip.cpp or .cpp source with kernels, host functions over raw pointers

@@ -1,6 +1,7 @@
 #include "lab/judge/diagnose.hpp"
 
 #include "lab/ask/find_call.hpp"
+#include "lab/ask/names/shape_comments.hpp"
 #include "lab/ask/reading.hpp"
 #include "lab/findings/source_places.hpp"
 #include "lab/judge/fewer_warps.hpp"
@@ -26,6 +27,15 @@ bool label_clears(const std::vector<std::string>& texts) {
   if (texts.size() == 3) return clears.found_in(texts[1]);
   return std::any_of(texts.begin(), texts.end(),
                      [](const std::string& text) { return clears.found_in(text); });
+}
+
+/// What the label calls the sizes of its tensors, then what the candidate's comments do, and the test.
+NamedSizes sizes_said(const DiagnoseRequest& request) {
+  NamedSizes sizes = named_sizes(request.texts);
+  const auto add = [&](const NamedSizes& more) { sizes.insert(sizes.end(), more.begin(), more.end()); };
+  add(sizes_in_comments(request.source));
+  if (request.texts.size() == 3) add(sizes_of_made_tensors(request.texts[2]));
+  return sizes;
 }
 
 bool has_ports(const std::string& op) {
@@ -169,7 +179,7 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
     replay(
         candidate, *entry,
         {own, request.rtol, request.atol, request.settings, request.wide, request.narrow_warps,
-         named_sizes(request.texts), request.with_locals, line_of_unset_sum(request.source),
+         sizes_said(request), request.with_locals, line_of_unset_sum(request.source),
          label_clears(request.texts), works_together(request.source), request.exchanging, request.every_edit},
         diagnosis);
     if (functions.size() > 1 && !diagnosis.error.empty()) {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace isomer::lab {
@@ -13,6 +14,7 @@ namespace isomer::lab {
 struct ExchangedBuild {
   std::shared_ptr<const Candidate> candidate;
   std::vector<Exchange> edits;  ///< the likeliest first
+  std::string key;              ///< of what is compiled; empty where nothing of it is kept
 };
 /// Compiles it when it is asked for; null where it does not compile so.
 using Exchanging = std::function<std::shared_ptr<const ExchangedBuild>()>;

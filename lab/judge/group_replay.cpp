@@ -196,12 +196,14 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
       right != outcomes_.end() && !request_.label_clears)
     probe_fresh_results(approach_, calls[static_cast<std::size_t>(right - outcomes_.begin())], *right,
                         diagnosis_.findings);
-  std::vector<Answer> answers;
-  for (const CallOutcome& outcome : outcomes_)
-    if (outcome.right() && outcome.elements > 0) answers.push_back(outcome.answer);
-  tell_no_kernel(
-      *approach_.candidate, entry_, answers,
-      [&] { return are_same_without_kernels(approach_, calls, outcomes_); }, diagnosis_.findings);
+  for (const CallOutcome& outcome : outcomes_) {
+    launches_ = launches_ || outcome.answer.launches > 0;
+    if (outcome.right() && outcome.elements > 0) right_answers_.push_back(outcome.answer);
+  }
+  if (launches_)
+    tell_no_kernel(
+        *approach_.candidate, entry_, right_answers_,
+        [&] { return are_same_without_kernels(approach_, calls, outcomes_); }, diagnosis_.findings);
 }
 
 void GroupReplay::set_locals(const std::vector<Replayed>& calls) {

@@ -25,6 +25,9 @@ class GroupReplay {
   /// neither.
   void prefer_wide(bool prefer) { prefers_wide_ = prefer; }
   bool is_wide() const { return approach_.settings.lanes == 64; }
+  /// Whether one of the calls launched a kernel, and the right answers of those where none did.
+  bool launches() const { return launches_; }
+  const std::vector<Answer>& right_answers() const { return right_answers_; }
 
   /// Why nothing of what was seen is told; empty where it may be.
   std::string not_accused() const;
@@ -79,7 +82,8 @@ class GroupReplay {
   std::shared_ptr<const Candidate> wide_;
   SizesBy sizes_by_ = SizesBy::callers;
   std::vector<Form> other_sizes_;  ///< with which the calls may be meant, where that is a guess
-  bool adapted_ = false, explained_ = false, prefers_wide_ = false;
+  bool adapted_ = false, explained_ = false, prefers_wide_ = false, launches_ = false;
+  std::vector<Answer> right_answers_;
 };
 
 }  // namespace isomer::lab

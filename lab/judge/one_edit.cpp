@@ -2,6 +2,7 @@
 
 #include "lab/ask/nearness.hpp"
 #include "lab/evidence/probes/watched.hpp"
+#include "lab/judge/kept_search.hpp"
 #include "lab/judge/unset_locals.hpp"
 #include "oracle/expected.hpp"
 
@@ -33,11 +34,22 @@ CallSettings brief(CallSettings settings, double worked, bool watch) {
 /// The edits with which `quick` and then `all` hold, in their order.
 template <class Quick, class All>
 std::vector<const Exchange*> helpful(const ExchangedBuild& build, const Quick& quick, const All& all,
-                                     const EditsAsked& how, int& tried) {
+                                     const EditsAsked& how, KeptSearch& kept, int& tried) {
+  std::vector<const Exchange*> list;
+  if (const std::optional<KeptSearch::Found> before = kept.found()) {
+    for (const int number : before->helpful) {
+      const auto edit = std::find_if(build.edits.begin(), build.edits.end(),
+                                     [&](const Exchange& each) { return each.number == number; });
+      if (edit != build.edits.end() && quick(number) && all(number)) list.push_back(&*edit);
+    }
+    tried = before->tried;
+    if (list.size() == before->helpful.size()) return list;
+    list.clear();
+    tried = 0;
+  }
   const auto begin = Clock::now();
   const auto passed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   double until = how.seconds;
-  std::vector<const Exchange*> list;
   for (const Exchange& edit : build.edits) {
     if (passed() >= until || list.size() == kEnough || tried == how.most) break;
     // A barrier changes no number but where threads meet.
@@ -48,7 +60,14 @@ std::vector<const Exchange*> helpful(const ExchangedBuild& build, const Quick& q
     // Whether another one does the same is worth a moment.
     until = std::min(until, passed() + kSecondsOfOthers);
   }
+  KeptSearch::Found found = {{}, tried};
+  for (const Exchange* each : list) found.helpful.push_back(each->number);
+  kept.keep(found);
   return list;
+}
+
+KeptSearch kept_search(const ExchangedBuild& build, const EditsAsked& how, double rtol, double atol) {
+  return {build, {how.watched ? 1.0 : 0.0, double(how.most), how.seconds, rtol, atol}};
 }
 
 /// Of two lines the part in which they differ, with a few words round it.
@@ -137,6 +156,16 @@ bool is_clean(const Answer& answer, bool shared) {
          });
 }
 
+/// Whether no call came to no answer that came to one before: an edit need not mend what is another matter.
+bool fail_as_before(const Numbers& now, const Numbers& before) {
+  return std::all_of(now.failures.begin(), now.failures.end(), [&](const Failure& failure) {
+    return std::any_of(before.failures.begin(), before.failures.end(), [&](const Failure& other) {
+      return other.given->line == failure.given->line &&
+             other.trial.answer.end == failure.trial.answer.end;
+    });
+  });
+}
+
 /// Whether an answer has a number that is none where the reference's is one.
 bool makes_infinities(const Replayed& call, const CallOutcome& outcome) {
   if (!outcome.answer.ok()) return false;
@@ -156,16 +185,14 @@ EditsAsked edits_asked(const std::vector<Finding>& findings, const Entry& entry,
     return each.subject == Subject::candidate && each.strength == Strength::nearest;
   };
   const bool unexplained = std::any_of(findings.begin(), findings.end(), vague);
-  // To compile PyTorch's headers once more takes longer than all the rest.
-  const bool quick = entry.form != Entry::Form::extension;
   asked.watched = std::any_of(findings.begin(), findings.end(), is_of_memory);
   if (asked.watched) {
-    asked.any = every || quick;
+    asked.any = true;
     return asked;
   }
   const auto count = std::count_if(findings.begin(), findings.end(), is_of_numbers);
   asked.any = unexplained || (every ? count > 0 : count > 1);
-  if (asked.any || count == 0 || !quick) return asked;
+  if (asked.any || count == 0) return asked;
   // Beside a single cause, unless it is proved, or says its own line.
   const Finding& single = *std::find_if(findings.begin(), findings.end(), is_of_numbers);
   const bool has_line = single.location.line != 0 && single.location.line != entry.place.line;
@@ -279,6 +306,17 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
   // To watch takes longer: only what is right without is watched, where the numbers tell.
   const bool tells = !right(*asked, 0, false);
   if (!tells && (!how.watched || right(*asked, 0, true))) return {};
+  KeptSearch kept = kept_search(*build, how, approach.rtol, approach.atol);
+  const auto add = [&](const Replayed& call) {
+    std::vector<double> wanted;
+    for (const Replayed::Output& output : call.outputs)
+      for (const double each : oracle::elements(output.want)) wanted.push_back(each);
+    kept.add(other.form, call.values, wanted);
+  };
+  std::for_each(calls.begin(), calls.end(), add);
+  if (how.beyond != nullptr) std::for_each(how.beyond->begin(), how.beyond->end(), add);
+  // What is done to the calls has no name.
+  if (!approach.adaptations.empty()) kept = KeptSearch({}, {});
   int tried = 0;
   const std::vector<const Exchange*> list = helpful(
       *build, [&](int number) { return right(*asked, number, !tells); },
@@ -287,7 +325,7 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
           if ((i != *asked || (tells && how.watched)) && !right(i, number, how.watched)) return false;
         return !overflows(number);
       },
-      how, tried);
+      how, kept, tried);
   std::string seen =
       calls.size() == 1 ? "the call is right" : fmt::format("all {} calls are right", calls.size());
   if (how.watched) seen += " and nothing of this is seen";
@@ -321,6 +359,13 @@ Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Qu
         !right(*build->candidate, form, *each.given, 0))
       asked = each.given.get();
   if (asked == nullptr) return {};
+  KeptSearch kept = kept_search(*build, how, 0, 0);
+  for (const Evidence& each : numbers.evidence) {
+    std::vector<double> wanted;
+    for (const oracle::ExpectedTensor& tensor : each.given->plain.tensors)
+      wanted.insert(wanted.end(), tensor.value.begin(), tensor.value.end());
+    kept.add(form, each.given->values, wanted);
+  }
   int tried = 0;
   const std::vector<const Exchange*> list = helpful(
       *build, [&](int number) { return right(*build->candidate, form, *asked, number); },
@@ -330,11 +375,11 @@ Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Qu
         others.settings.edit = number;
         others.before = &numbers;
         const Numbers now = explain_numbers(*build->candidate, form, *called.port, others);
-        return now.explanation.plain.wrong == 0 && now.failures.empty() && !now.evidence.empty() &&
+        return now.explanation.plain.wrong == 0 && fail_as_before(now, numbers) && !now.evidence.empty() &&
                (!how.watched || std::all_of(now.answers.begin(), now.answers.end(),
                                             [](const Answer& answer) { return is_clean(answer, false); }));
       },
-      how, tried);
+      how, kept, tried);
   std::string seen = fmt::format("all {} calls are right", numbers.evidence.size());
   if (how.watched) seen += " and nothing of this is seen";
   Finding finding = finding_of(list, seen, tried);

@@ -2,6 +2,7 @@
 
 #include "lab/ask/adapting/launch.hpp"
 #include "lab/ask/recorded/replayed.hpp"
+#include "lab/evidence/probes/watched.hpp"
 #include "lab/findings/conventions.hpp"
 #include "lab/judge/group_replay.hpp"
 #include "lab/judge/recorded_groups.hpp"
@@ -87,7 +88,8 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   }
   const std::size_t before = diagnosis.findings.size();
   const ResultCounts counts(calls);
-  bool guessed = false, explained = false, wide = false;
+  bool guessed = false, explained = false, wide = false, launches = false;
+  std::vector<Answer> without_kernels;
   std::string why;
   const std::vector<std::vector<Replayed>> groups = by_signature(std::move(calls));
   for (const std::vector<Replayed>& group : groups) {
@@ -99,7 +101,14 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
     guessed = guessed || of_group.guessed();
     if (why.empty()) why = of_group.not_accused();
     explained = explained || of_group.explained();
+    launches = launches || of_group.launches();
+    const std::vector<Answer>& right = of_group.right_answers();
+    without_kernels.insert(without_kernels.end(), right.begin(), right.end());
   }
+  // Calls with nothing to do may launch nothing where others do.
+  if (!launches)
+    tell_no_kernel(
+        candidate, entry, without_kernels, [] { return false; }, diagnosis.findings);
   // Calls that leave an argument out are wrong for the reason that those show which pass it.
   if (explained)
     std::erase_if(diagnosis.findings, [](const Finding& each) { return each.code == Code::unexplained; });

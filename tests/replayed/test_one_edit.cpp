@@ -342,7 +342,15 @@ TEST(OneEdit, DoesNotMendTwoFaults) {
 TEST(Exchangeable, KeepsEveryLineAndHasEachEditOnOne) {
   const Exchangeable made = exchangeable(kTurnedHeads);
   const std::string source = kTurnedHeads;
-  EXPECT_EQ(std::count(made.source.begin(), made.source.end(), '\n'),
+  // The header that edits are made of is included behind the source's own, and what follows keeps its number.
+  const std::size_t header = made.source.find("#include \"isomer_emulator/edits.h\"\n#line "),
+                    number = made.source.find("#line ") + 6, rest = made.source.find('\n', number) + 1;
+  ASSERT_NE(header, std::string::npos);
+  const std::string before = made.source.substr(0, header);
+  EXPECT_EQ(before, source.substr(0, header));
+  EXPECT_EQ(std::stoi(made.source.substr(number)), 1 + std::count(before.begin(), before.end(), '\n'));
+  EXPECT_EQ(std::count(before.begin(), before.end(), '\n') +
+                std::count(made.source.begin() + static_cast<std::ptrdiff_t>(rest), made.source.end(), '\n'),
             std::count(source.begin(), source.end(), '\n'));
   EXPECT_GT(made.edits.size(), 100u);
   std::set<int> numbers;

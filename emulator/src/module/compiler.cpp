@@ -8,6 +8,7 @@
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -129,6 +130,9 @@ std::string run_compiler(const BuildOptions& options, const fs::path& folder,
     for (const auto& [words, limit] : kLimits)
       if (f.output.find(words) != std::string::npos) throw Error(what + ": " + limit);
   if (!fault.empty()) throw MachineError(fault);
+  if (options.every_refused_line)
+    if (std::vector<int> lines = lines_complained_of(f.output, what); !lines.empty())
+      throw RefusedLines(first_complaint(f.output), std::move(lines));
   throw Error(first_complaint(f.output));
 }
 
@@ -222,6 +226,19 @@ std::string first_complaint(const std::string& output) {
     if (fallback.empty() && !line.empty()) fallback = line;
   }
   return fallback.empty() ? "the compiler failed without a word" : fallback;
+}
+
+std::vector<int> lines_complained_of(const std::string& output, const std::string& file) {
+  std::set<int> found;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    // A template of a header is asked for by a line of the file's own.
+    const bool complains = line.find(" error: ") != std::string::npos ||
+                           line.find("required from here") != std::string::npos;
+    if (complains && line.rfind(file + ":", 0) == 0)
+      if (const int number = std::atoi(line.c_str() + file.size() + 1); number > 0) found.insert(number);
+  }
+  return {found.begin(), found.end()};
 }
 
 fs::path find_compiler(const BuildOptions& options) {
@@ -409,6 +426,8 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
       write_file(stem + ".rewritten.ii", text);
       std::vector<std::string> whole = command;
       whole.insert(whole.end(), lenient.begin(), lenient.end());
+      // Behind the flags that precompiled headers are known by.
+      if (options.every_refused_line) whole.emplace_back(clang ? "-ferror-limit=200" : "-fmax-errors=200");
       // What it lets through is a warning, and is read.
       if (!lenient.empty()) whole.erase(std::remove(whole.begin(), whole.end(), "-w"), whole.end());
       whole.insert(whole.end(), {"-x", "c++-cpp-output", "-c", stem + ".rewritten.ii", "-o", stem + ".o"});
@@ -426,8 +445,9 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
         compile_text(precompiled ? shorter : rewritten.text, lenient);
         done = true;
       } catch (const std::exception& refused) {
-        // Whatever was wrong, the source is judged without them.
-        const bool again = std::exchange(precompiled, false);
+        // Whatever was wrong, the source is judged without them; lines that it has itself are wrong anyway.
+        const bool again =
+            std::exchange(precompiled, false) && dynamic_cast<const RefusedLines*>(&refused) == nullptr;
         const std::vector<std::string> more =
             again || clang || options.entries ? std::vector<std::string>() : lenient_flags(refused.what(), lenient);
         if (!again && more.empty()) first ? std::rethrow_exception(first) : throw;

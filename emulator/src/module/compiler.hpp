@@ -62,5 +62,7 @@ void write_file(const std::filesystem::path& path, const std::string& text);
 
 /// The first complaint of a compiler's or linker's output, as one sentence.
 std::string first_complaint(const std::string& output);
+/// The lines of that file which its complaints name.
+std::vector<int> lines_complained_of(const std::string& output, const std::string& file);
 
 }  // namespace isomer::emulator

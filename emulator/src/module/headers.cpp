@@ -105,7 +105,8 @@ std::string with_precompiled_headers(const BuildOptions& options, const std::vec
   fs::create_directories(folder, failed);
   if (failed) return {};
   if (!fs::exists(folder / kHeader, failed)) {
-    if (seen(folder / "seen") <= kSeenBefore) return {};
+    // A source of which lines may be refused is compiled several times.
+    if (seen(folder / "seen") <= kSeenBefore && !options.every_refused_line) return {};
     if (!make(options, words, folder, headers)) return {};
   }
   if (read_file(folder / kText) != headers) return {};

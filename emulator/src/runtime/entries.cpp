@@ -124,7 +124,8 @@ EntryKind kind_of_value(const std::string& type, EntryParameter& p) {
     return kind == EntryKind::tensor ? EntryKind::optional_tensor : kind;
   }
   if (type.rfind("std::vector<", 0) == 0 || type.rfind("c10::ArrayRef<", 0) == 0 ||
-      type.rfind("std::array<", 0) == 0) {
+      type.rfind("std::array<", 0) == 0 || type.rfind("std::tuple<", 0) == 0 ||
+      type.rfind("std::pair<", 0) == 0) {
     return EntryKind::list;
   }
   if (has(type, "TensorStream<")) return EntryKind::stream;

@@ -97,6 +97,10 @@ NamedSizes named_sizes(const std::vector<std::string>& texts) {
       "(?:^|\\n)[ \\t]*([A-Za-z_]\\w*)[ \\t]*=[ "
       "\\t]*([A-Za-z_]\\w*)(?:\\.contiguous\\(\\))?\\.(?:view|reshape)"
       "\\(-1[ \\t]*,[ \\t]*\\w");
+  static const Pattern starred(
+      "([A-Za-z_]\\w*(?:[ \\t]*,[ \\t]*[A-Za-z_]\\w*)+)[ \\t]*=[ \\t]*\\*([A-Za-z_]\\w*)\\.shape"
+      "((?:[ \\t]*,[ \\t]*[A-Za-z_]\\w*\\.shape\\[-?\\d+\\])*)");
+  static const Pattern single("([A-Za-z_]\\w*)\\.shape\\[(-?\\d+)\\]");
   NamedSizes found;
   for (const std::string& text : texts) {
     const std::vector<Match> flat = rows.all(text);
@@ -109,6 +113,17 @@ NamedSizes named_sizes(const std::vector<std::string>& texts) {
       for (std::size_t i = 0; i < names.size(); ++i)
         found.push_back({names[i], match[2], static_cast<int>(i), static_cast<int>(names.size()), false,
                          flattened(match[2])});
+    }
+    // `b, h, k, v = *q.shape, v.shape[-1]`
+    for (const Match& match : starred.all(text)) {
+      const std::vector<std::string> names = words(match[1]);
+      const std::vector<Match> behind = single.all(match[3]);
+      if (behind.size() >= names.size()) continue;
+      const std::size_t own = names.size() - behind.size();
+      for (std::size_t i = 0; i < own; ++i)
+        found.push_back({names[i], match[2], static_cast<int>(i), static_cast<int>(own), false});
+      for (std::size_t i = 0; i < behind.size(); ++i)
+        found.push_back({names[own + i], behind[i][1], std::atoi(behind[i][2].c_str()), -1, false});
     }
     for (const Match& match : one.all(text))
       found.push_back({match[1], match[2], std::atoi(match[3].c_str()), -1, false});

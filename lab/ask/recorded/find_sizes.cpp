@@ -219,7 +219,8 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
     if (!likely) {
       likely = way.form;
       first = {way.against, now.got};
-      in_order = way.inverted == 0 || likeliest;
+      // One number alone has no order.
+      in_order = (way.inverted == 0 && unsure.size() > 1) || likeliest;
     } else if (!in_order && way.against == first.first && now.got != first.second) {
       alone = false;  // neither names nor their order say which of the two is meant, and they differ
     }

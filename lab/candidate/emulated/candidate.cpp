@@ -155,8 +155,7 @@ class CompiledCandidate final : public Candidate {
       options_.compile_flags.emplace_back(settings_.locals == Locals::zero
                                               ? "-ftrivial-auto-var-init=zero"
                                               : "-ftrivial-auto-var-init=pattern");
-    if (!real && settings_.exchangeable)
-      options_.compile_flags.insert(options_.compile_flags.end(), {"-include", "isomer_emulator/edits.h"});
+    options_.every_refused_line = settings_.exchangeable;
     if (source_ != path_) {
       const std::string folder = fs::absolute(path_).parent_path().string();
       options_.link_flags.insert(options_.link_flags.end(),
@@ -467,6 +466,7 @@ std::shared_ptr<const Candidate> build_candidate(const fs::path& path, const Bui
     if (what.find("no C++ compiler") == 0) throw Error(ErrorCode::unsupported, what);
     failure = failure_of(what);
     failure.of_machine = dynamic_cast<const emulator::MachineError*>(&e) != nullptr;
+    if (const auto* refused = dynamic_cast<const emulator::RefusedLines*>(&e)) failure.lines = refused->lines;
     if (const std::string newer = candidate->needs_newer_torch(failure); !newer.empty())
       throw Error(ErrorCode::unsupported, newer);
     return nullptr;

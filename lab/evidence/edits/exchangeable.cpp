@@ -18,6 +18,23 @@ std::string without_spaces(std::string_view line) {
   return first == std::string_view::npos ? std::string() : std::string(line.substr(first, last + 1 - first));
 }
 
+/// Before the source's first word, and before what that stands between `#if` and `#endif` of: there a header
+/// can be included that everything behind may use.
+std::size_t behind_headers(std::string_view source, std::size_t first_word) {
+  std::size_t outermost = source.rfind('\n', first_word) + 1;
+  std::vector<std::size_t> open;
+  for (std::size_t at = 0; at < first_word;) {
+    const std::size_t end = std::min(source.find('\n', at), source.size());
+    const std::string line = without_spaces(source.substr(at, end - at));
+    const std::size_t word = line.rfind('#', 0) == 0 ? line.find_first_not_of(" \t", 1) : std::string::npos;
+    if (word != std::string::npos && line.compare(word, 2, "if") == 0) open.push_back(at);
+    if (word != std::string::npos && line.compare(word, 5, "endif") == 0 && !open.empty()) open.pop_back();
+    at = end + 1;
+  }
+  if (!open.empty()) outermost = open.front();
+  return outermost;
+}
+
 }  // namespace
 
 EditPlaces::EditPlaces(const std::string& source, const CppTokens& tokens, const CppFunctions& functions,
@@ -83,6 +100,12 @@ Exchangeable EditPlaces::whole() && {
   }
   made.source += source_.substr(at);
   made.edits = std::move(edits_);
+  if (!made.edits.empty()) {
+    // Not before the source's own headers, so that those that are precompiled serve.
+    const std::size_t place = behind_headers(source_, tokens_[0].begin);
+    const auto line = std::count(source_.begin(), source_.begin() + static_cast<std::ptrdiff_t>(place), '\n');
+    made.source.insert(place, fmt::format("#include \"isomer_emulator/edits.h\"\n#line {}\n", line + 1));
+  }
   std::stable_sort(made.edits.begin(), made.edits.end(),
                    [](const Exchange& a, const Exchange& b) { return a.rank < b.rank; });
   // One line may come about in several ways.

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <utility>
 
 namespace isomer::lab {
 namespace {
@@ -119,10 +120,42 @@ std::size_t begin_of_operand(const EditPlaces& places, std::size_t last, int bin
   return i;
 }
 
+/// Whether a `<` begins the arguments of a template whose function is called, as in `data_ptr<float>()`.
+bool begins_arguments(const CppTokens& tokens, std::size_t at) {
+  if (!tokens.is(at, "<") || at == 0 || !tokens.is_name(at - 1)) return false;
+  int depth = 0;
+  for (std::size_t i = at; i < tokens.size(); ++i) {
+    const std::string_view word = tokens.text(i);
+    if (word == "<") ++depth;
+    if (word == ">") depth -= 1;
+    if (word == ">>") depth -= 2;
+    if (depth <= 0) return depth == 0 && (tokens.is(i + 1, "(") || tokens.is(i + 1, "::"));
+    const bool part = tokens.is_name(i) || tokens[i].kind == CppToken::Kind::number || word == "<" ||
+                      word == ">" || word == ">>" || word == "::" || word == "," || word == "*";
+    if (!part) return false;
+  }
+  return false;
+}
+
+/// The same of a `>` that ends them.
+bool ends_arguments(const CppTokens& tokens, std::size_t at) {
+  if (!tokens.is(at, ">") && !tokens.is(at, ">>")) return false;
+  if (!tokens.is(at + 1, "(") && !tokens.is(at + 1, "::")) return false;
+  for (std::size_t i = at; i-- > 0;) {
+    const std::string_view word = tokens.text(i);
+    if (word == "<" && begins_arguments(tokens, i)) return true;
+    const bool part = tokens.is_name(i) || tokens[i].kind == CppToken::Kind::number || word == "<" ||
+                      word == ">" || word == "::" || word == "," || word == "*";
+    if (!part) return false;
+  }
+  return false;
+}
+
 void add_operator(EditPlaces& places, std::size_t at) {
   const CppTokens& tokens = places.tokens();
   const ExchangedOperator* op = operator_of(tokens.text(at));
   if (op == nullptr || at == 0 || !places.open(at) || !ends_value(places, at - 1)) return;
+  if (begins_arguments(tokens, at) || ends_arguments(tokens, at)) return;
   const std::size_t first = begin_of_operand(places, at - 1, op->binds),
                     last = end_of_operand(tokens, at + 1, op->binds);
   const int number = places.next();
@@ -326,6 +359,35 @@ const std::vector<Mistaken>& mistaken() {
   return list;
 }
 
+/// The comma of a call of two arguments, by its opening parenthesis; 0 where it has another number of them.
+std::size_t comma_of_two(const CppTokens& tokens, std::size_t open) {
+  std::size_t comma = 0;
+  for (std::size_t i = open + 1; i < tokens[open].partner; ++i) {
+    if ((tokens.is(i, "(") || tokens.is(i, "[") || tokens.is(i, "{")) && tokens[i].partner > i)
+      i = tokens[i].partner;
+    else if (tokens.is(i, ",") && std::exchange(comma, i) != 0)
+      return 0;
+  }
+  return comma;
+}
+
+/// One argument of a minimum or maximum in place of it: a bound that is too much.
+std::string without_bounds(EditPlaces& places, std::size_t at, std::string_view name) {
+  const CppTokens& tokens = places.tokens();
+  if (name.find("min") == std::string_view::npos && name.find("max") == std::string_view::npos) return {};
+  const std::size_t close = tokens[at + 1].partner, comma = comma_of_two(tokens, at + 1);
+  if (comma <= at + 2 || comma + 1 >= close) return {};
+  std::string chosen;
+  for (const bool first : {true, false}) {
+    const int edit = places.add(
+        {{at, close, std::string(first ? tokens.text(at + 2, comma - 1) : tokens.text(comma + 1, close - 1))}},
+        Code::clamp, 2);
+    chosen += fmt::format("if (isomer_emulator_edit == {}) return decltype({}(v...))(isomer_edits::{}(v...)); ",
+                          edit, name, first ? "first" : "second");
+  }
+  return chosen;
+}
+
 void add_function(EditPlaces& places, std::size_t at) {
   const CppTokens& tokens = places.tokens();
   if (!tokens.is_name(at) || !tokens.is(at + 1, "(") || !places.open(at)) return;
@@ -339,6 +401,7 @@ void add_function(EditPlaces& places, std::size_t at) {
     chosen += fmt::format("if (isomer_emulator_edit == {}) return decltype({}(v...))({}(v...)); ", edit,
                           found->name, other.empty() ? "isomer_edits::first" : other);
   }
+  chosen += without_bounds(places, at, found->name);
   places.replace(at, fmt::format("([&](auto&&... v) {{ {}return {}(v...); }})", chosen, found->name));
 }
 

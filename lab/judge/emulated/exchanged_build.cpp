@@ -1,6 +1,12 @@
 #include "lab/judge/emulated/exchanged_build.hpp"
 
+#include "core/sha256.hpp"
 #include "core/temporary_folder.hpp"
+#include "lab/candidate/cache_folder.hpp"
+
+#include <unistd.h>
+
+#include <fmt/format.h>
 
 #include <fstream>
 #include <map>
@@ -11,13 +17,51 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBuilds = 12;  ///< each leaves out what the one before did not compile with
+constexpr int kBuilds = 8;  ///< each leaves out what the one before did not compile with
 
-/// A build and the folder of its source, which lives as long.
+/// A build and, where no cache can keep its source, the folder that does.
 struct Kept {
-  core::TemporaryFolder folder{"check", "edits"};
+  std::unique_ptr<core::TemporaryFolder> temporary;
   ExchangedBuild build;
 };
+
+/// What decides which lines are left alone.
+std::string key_of(const fs::path& path, const std::string& exchangeable, const BuildSettings& settings) {
+  core::Sha256 key;
+  key.field(fs::absolute(path).string()).field(exchangeable);
+  for (const auto* list : {&settings.include_directories, &settings.definitions}) {
+    key.field(std::to_string(list->size()));
+    for (const std::string& each : *list) key.field(each);
+  }
+  return key.hex();
+}
+
+std::map<int, LeftAlone> read_left_alone(const fs::path& file) {
+  std::map<int, LeftAlone> alone;
+  std::ifstream in(file);
+  for (int line = 0, whole = 0; in >> line >> whole;)
+    alone[line] = whole != 0 ? LeftAlone::all : LeftAlone::statements;
+  return alone;
+}
+
+std::string as_text(const std::map<int, LeftAlone>& alone) {
+  std::string text;
+  for (const auto& [line, what] : alone) text += fmt::format("{} {}\n", line, what == LeftAlone::all ? 1 : 0);
+  return text;
+}
+
+/// Others that judge the same candidate find the whole text or none. False where it cannot be written.
+bool put(const fs::path& file, const std::string& text) {
+  std::error_code failed;
+  fs::create_directories(file.parent_path(), failed);
+  const fs::path fresh = file.string() + fmt::format(".{}.fresh", getpid());
+  std::ofstream out(fresh, std::ios::binary);
+  out << text;
+  out.close();
+  if (out) fs::rename(fresh, file, failed);
+  if (!out || failed) fs::remove(fresh, failed);
+  return fs::exists(file, failed);
+}
 
 std::shared_ptr<const ExchangedBuild> build(const fs::path& path, const std::string& source,
                                             const std::string& label, BuildSettings settings) {
@@ -25,22 +69,40 @@ std::shared_ptr<const ExchangedBuild> build(const fs::path& path, const std::str
   settings.include_directories.push_back(fs::absolute(path).parent_path().string());
   settings.exchangeable = true;
   settings.watch = false;
-  const fs::path copy = kept->folder.path() / path.filename();
-  std::map<int, LeftAlone> alone;
-  for (int i = 0; i < kBuilds; ++i) {
-    Exchangeable made = exchangeable(source, alone, bounds_in(label));
-    if (made.edits.empty()) return nullptr;
-    std::ofstream(copy, std::ios::binary) << made.source;
+  const std::vector<std::string> bounds = bounds_in(label);
+  Exchangeable made = exchangeable(source, {}, bounds);
+  // Under one name wherever it is judged again, so that the compiler's work is found in the cache.
+  fs::path folder = cache_folder("edits");
+  const fs::path lines = folder / (key_of(path, made.source, settings) + ".lines");
+  if (folder.empty() || !put(folder / "about.txt", "Candidates with expressions that can be exchanged.\n")) {
+    kept->temporary = std::make_unique<core::TemporaryFolder>("check", "edits");
+    folder = kept->temporary->path();
+  }
+  std::map<int, LeftAlone> alone = read_left_alone(lines);
+  if (!alone.empty()) made = exchangeable(source, alone, bounds);
+  for (int i = 0; i < kBuilds && !made.edits.empty(); ++i) {
+    const fs::path copy = folder / core::Sha256().field(made.source).hex() / path.filename();
+    if (!put(copy, made.source)) return nullptr;
     BuildFailure failure;
     kept->build.candidate = build_candidate(copy, settings, failure);
     if (kept->build.candidate != nullptr) {
+      if (!alone.empty() && kept->temporary == nullptr) put(lines, as_text(alone));
+      if (kept->temporary == nullptr) kept->build.key = key_of(path, made.source, settings);
       kept->build.edits = std::move(made.edits);
       return {kept, &kept->build};
     }
-    // First the statements of that line are left alone, then all of it.
-    const auto [at, fresh] = alone.emplace(failure.place.line, LeftAlone::statements);
-    if (failure.place.line == 0 || (!fresh && at->second == LeftAlone::all)) return nullptr;
-    if (!fresh) at->second = LeftAlone::all;
+    std::error_code none;
+    fs::remove_all(copy.parent_path(), none);
+    if (failure.lines.empty() && failure.place.line > 0) failure.lines = {failure.place.line};
+    // First the statements of a line are left alone, then all of it.
+    bool more = false;
+    for (const int line : failure.lines) {
+      const auto [at, fresh] = alone.emplace(line, LeftAlone::statements);
+      more = more || fresh || at->second != LeftAlone::all;
+      if (!fresh) at->second = LeftAlone::all;
+    }
+    if (!more) return nullptr;
+    made = exchangeable(source, alone, bounds);
   }
   return nullptr;
 }

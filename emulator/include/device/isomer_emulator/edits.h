@@ -97,11 +97,22 @@ template <class A, class T, class P = decltype(pointer(std::declval<T&>())),
 P either(int number, A& another, T& own) {
   return chosen(number) ? pointer(another) : pointer(own);
 }
+/// Of variables that `auto` declares, which have another type after all: the own one stays.
+template <class A, class T,
+          class = std::enable_if_t<!std::is_same_v<std::remove_cv_t<A>, std::remove_cv_t<T>>>>
+T& either(long, A&, T& own) {
+  return own;
+}
 
-/// The argument of a function in place of its result.
+/// An argument of a function in place of its result.
 template <class T, class... Others>
 T first(T own, Others...) {
   return own;
+}
+
+template <class T, class U>
+U second(T, U other) {
+  return other;
 }
 
 /// A real number with another sign, or its magnitude: from `number` on.

@@ -191,6 +191,30 @@ struct Accept<std::vector<T, Allocator>, void> {
   static Held& pass(Held& held) { return held; }
 };
 
+/// As many numbers as a tuple, or a pair, has.
+template <class... T>
+struct Accept<std::tuple<T...>, void> {
+  using Held = std::tuple<T...>;
+  static constexpr bool possible = ((Accept<T>::possible && std::is_arithmetic_v<T>) && ...);
+  static void make(Held& held, const CallValue& v) {
+    if (v.kind != CallKind::list || v.count != sizeof...(T)) mismatch("a tuple", v);
+    std::uint64_t at = 0;
+    std::apply([&](T&... each) { (Accept<T>::make(each, v.items[at++]), ...); }, held);
+  }
+  static Held& pass(Held& held) { return held; }
+};
+template <class A, class B>
+struct Accept<std::pair<A, B>, void> {
+  using Held = std::pair<A, B>;
+  static constexpr bool possible = std::is_arithmetic_v<A> && std::is_arithmetic_v<B>;
+  static void make(Held& held, const CallValue& v) {
+    if (v.kind != CallKind::list || v.count != 2) mismatch("a pair", v);
+    Accept<A>::make(held.first, v.items[0]);
+    Accept<B>::make(held.second, v.items[1]);
+  }
+  static Held& pass(Held& held) { return held; }
+};
+
 // results
 
 template <class T, class = void>

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "isomer/emulator/export.hpp"
 
@@ -17,6 +20,14 @@ class ISOMER_EMULATOR_EXPORT Error : public std::runtime_error {
 class ISOMER_EMULATOR_EXPORT MachineError : public Error {
  public:
   using Error::Error;
+};
+
+/// Of BuildOptions::every_refused_line: the lines of the source, each once, in its order.
+class ISOMER_EMULATOR_EXPORT RefusedLines : public Error {
+ public:
+  RefusedLines(const std::string& first_complaint, std::vector<int> refused)
+      : Error(first_complaint), lines(std::move(refused)) {}
+  std::vector<int> lines;
 };
 
 }  // namespace isomer::emulator

@@ -47,6 +47,8 @@ struct BuildOptions {
   double compile_seconds = 300;  ///< for each source
   /// Files and folders that a contained compiler does not see: what the code is compared with.
   std::vector<std::filesystem::path> hidden;
+  /// What does not compile is told by all its lines at once (RefusedLines), not by the first alone.
+  bool every_refused_line = false;
   bool entries = false;  ///< host functions and kernels can be called by their signatures (session.hpp)
   bool entries_of_torch = false;  ///< of a real target: functions take PyTorch's tensors
 };

@@ -52,6 +52,16 @@ bool goes_outside(const CallOutcome& outcome) {
                      [](const Seen& seen) { return seen.kind.starts_with("out-of-bounds"); });
 }
 
+/// Whether an element is none where the reference's is a number, as of an exponential that is too large.
+bool overflows(const Replayed& replayed, const CallOutcome& outcome) {
+  for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+    const std::vector<double> want = oracle::elements(replayed.outputs[t].want);
+    for (std::size_t i = 0; i < std::min(want.size(), outcome.got[t].size()); ++i)
+      if (std::isfinite(want[i]) && !std::isfinite(outcome.got[t][i])) return true;
+  }
+  return false;
+}
+
 /// That has its cause, and a few places are right by chance.
 bool chooses_other_of_equals(const Replayed& replayed, const CallOutcome& outcome) {
   for (std::size_t t = 0; t < outcome.wrong.size(); ++t)
@@ -145,6 +155,7 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
     for (Experiment& each : list) {
       if (late()) break;
       if (each.reads_wider && !goes_outside(outcomes[at])) continue;
+      if (each.finding.code == Code::missing_max_subtraction && !overflows(calls[at], outcomes[at])) continue;
       if (each.rtol > 0 && (approach.atol > 0 || !far_off(approach, calls[at], each.rtol))) continue;
       Approach other = approach;
       other.form = each.form;

@@ -27,8 +27,8 @@ import torch
 from .beyond import tensors_of
 from .unwritten import flat
 
-CALLS = 3  # that are asked
-SECONDS_OF_A_CALL = 0.6
+CALLS, FUNCTION_CALLS = 6, 3  # that are asked, in all and of one function
+SECONDS_OF_A_CALL, SECONDS_OF_THE_FIRST = 0.6, 4.0  # the first one makes much ready
 LARGEST = 4 << 20  # bytes of a call's tensors
 PLACES = 64  # of an output
 PATIENCE = 1.5  # seconds for one edit, and what the calls took
@@ -43,7 +43,9 @@ class Edited:
 
     def copies(self, name, args, kwargs):
         """What a call was given, before it is made; nothing where it is not to be made again."""
-        if len(self.calls) >= CALLS or sum(each.numel() * each.element_size() for each in tensors_of([args, kwargs])) > LARGEST:
+        known = sum(each[1] == name for each in self.calls)
+        bytes_of_tensors = sum(each.numel() * each.element_size() for each in tensors_of([args, kwargs]))
+        if len(self.calls) >= CALLS or known >= FUNCTION_CALLS or bytes_of_tensors > LARGEST:
             return None
         try:
             return copy.deepcopy((args, kwargs))
@@ -51,7 +53,7 @@ class Edited:
             return None
 
     def keep(self, index, name, given, seconds):
-        if given is not None and seconds < SECONDS_OF_A_CALL:
+        if given is not None and seconds < (SECONDS_OF_A_CALL if self.calls else SECONDS_OF_THE_FIRST):
             self.calls.append((index, name, given, seconds))
 
     def ask(self, label, launches, storages, seconds, folder):

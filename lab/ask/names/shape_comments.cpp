@@ -1,0 +1,97 @@
+#include "lab/ask/names/shape_comments.hpp"
+
+#include "lab/text/pattern.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace isomer::lab {
+namespace {
+
+/// The comments of a source alone, those of lines that follow each other as one text.
+std::string comments_of(const std::string& source) {
+  std::string text;
+  for (std::size_t i = 0; i + 1 < source.size(); ++i) {
+    if (source[i] == '"') {
+      for (++i; i < source.size() && source[i] != '"' && source[i] != '\n'; ++i)
+        i += source[i] == '\\' ? 1 : 0;
+    } else if (source[i] == '/' && (source[i + 1] == '/' || source[i + 1] == '*')) {
+      const bool line = source[i + 1] == '/';
+      const std::size_t end =
+          std::min(line ? source.find('\n', i) : source.find("*/", i + 2), source.size());
+      text += source.substr(i + 2, end - i - 2) + " \n";
+      i = end;
+    }
+  }
+  return text;
+}
+
+/// The names and numbers of a list without its brackets; none where it has anything else. A leading `...`
+/// stays.
+std::vector<std::string> parts_of(const std::string& list) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    std::string part = list.substr(at, end - at);
+    const std::size_t first = part.find_first_not_of(" \t\n*"), last = part.find_last_not_of(" \t\n*");
+    part = first == std::string::npos ? std::string() : part.substr(first, last + 1 - first);
+    at = end + 1;
+    if (part.empty()) continue;
+    const bool word = std::all_of(part.begin(), part.end(), [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    });
+    // A size that is made of others is one all the same, and has no name.
+    const bool made = part.find_first_of("+-*/ ") != std::string::npos;
+    if (!word && !made && part != "...") return {};
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+void add_dimensions(const std::string& tensor, const std::vector<std::string>& parts, NamedSizes& found) {
+  const bool open = !parts.empty() && parts.front() == "...";
+  if (parts.empty() || std::find(parts.begin() + 1, parts.end(), "...") != parts.end()) return;
+  const int count = static_cast<int>(parts.size());
+  for (int i = open ? 1 : 0; i < count; ++i) {
+    const std::string& name = parts[static_cast<std::size_t>(i)];
+    if (std::isdigit(static_cast<unsigned char>(name.front())) != 0 ||
+        name.find_first_of("+-*/ ") != std::string::npos)
+      continue;
+    NamedSize size;
+    size.name = name;
+    size.tensor = tensor;
+    size.dim = open ? i - count : i;
+    size.rank = open ? -1 : count;
+    found.push_back(std::move(size));
+  }
+}
+
+}  // namespace
+
+NamedSizes sizes_in_comments(const std::string& source) {
+  // "x", "x and y", "x, y and z", then what says that a shape follows.
+  static const Pattern shape(
+      "([A-Za-z_]\\w*(?:(?:[ \\t]*[,/][ \\t]*|[ \\t]+and[ \\t]+)[A-Za-z_]\\w*)*)[ \\t]*"
+      "(?::|=|is|are|of shape|has shape)?[ \\t]*(?:of[ \\t]+)?(?:shape)?[ \\t]*[:=]?[ \\t]*[\\[(]([^\\])\\[(]*)[\\])]");
+  static const Pattern word("[A-Za-z_]\\w*");
+  NamedSizes found;
+  for (const Match& match : shape.all(comments_of(source))) {
+    const std::vector<std::string> parts = parts_of(match[2]);
+    for (const Match& tensor : word.all(match[1])) add_dimensions(tensor[0], parts, found);
+  }
+  return found;
+}
+
+NamedSizes sizes_of_made_tensors(const std::string& test) {
+  static const Pattern made(
+      "([A-Za-z_]\\w*)[ \\t]*=[ \\t]*torch\\.(?:randn|rand|empty|zeros|ones|full)[ \\t]*\\([ \\t]*[(\\[]?[ \\t]*"
+      "([A-Za-z_]\\w*(?:[ \\t]*,[ \\t]*[A-Za-z_]\\w*)*)[ \\t]*(,[ \\t]*[A-Za-z_]\\w*[ \\t]*=|[)\\]])");
+  NamedSizes found;
+  for (const Match& match : made.all(test)) {
+    // Of `torch.randn(n, m, dtype=…)` the last name may be a keyword's.
+    add_dimensions(match[1], parts_of(match[2]), found);
+  }
+  return found;
+}
+
+}  // namespace isomer::lab
