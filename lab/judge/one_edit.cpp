@@ -22,6 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kSecondsOfOthers = 1.5;  ///< and others beside the first that helps
 constexpr std::size_t kEnough = 4;        ///< edits that help: more than these tell nothing apart
+constexpr std::size_t kHandful = 24;  ///< of all calls together
 constexpr int kMostBesideCause = 1500;    ///< edits that are tried where a cause is told already
 
 /// Such settings that a call with an edit ends soon: what an edit does may never end.
@@ -91,16 +92,22 @@ std::pair<std::string, std::string> parts_that_differ(const std::string& was, co
 Finding finding_of(const std::vector<const Exchange*>& helpful, const std::string& seen, int tried) {
   Finding finding;
   if (helpful.empty()) return finding;
-  const Exchange& edit = *helpful.front();
+  // Of equals the one that has a name of its own is likelier meant than any variable for another.
+  const auto named = std::find_if(helpful.begin(), helpful.end(), [&](const Exchange* each) {
+    return each->code != Code::wrong_expression && each->rank <= helpful.front()->rank;
+  });
+  const Exchange& edit = named == helpful.end() ? *helpful.front() : **named;
   finding.code = edit.code;
   finding.strength = Strength::consistent;
   const auto [was, becomes] = parts_that_differ(edit.was, edit.becomes);
   finding.evidence = fmt::format("line {} has '{}': with '{}' there {} ({} edits were tried)", edit.line, was,
                                  becomes, seen, tried);
-  for (std::size_t i = 1; i < helpful.size(); ++i)
-    finding.evidence +=
-        fmt::format("{} '{}' in line {}", i == 1 ? "; they are so too with" : " or",
-                    parts_that_differ(helpful[i]->was, helpful[i]->becomes).second, helpful[i]->line);
+  bool more = false;
+  for (const Exchange* other : helpful)
+    if (other != &edit)
+      finding.evidence +=
+          fmt::format("{} '{}' in line {}", std::exchange(more, true) ? " or" : "; they are so too with",
+                      parts_that_differ(other->was, other->becomes).second, other->line);
   finding.fix = fmt::format("write '{}' in line {}, or what means the same", becomes, edit.line);
   finding.location.line = edit.line;
   finding.edited = edit.becomes;
@@ -154,6 +161,18 @@ bool is_clean(const Answer& answer, bool shared) {
            return seen.unnamed_lane || seen.kind == "integer-division" || seen.kind == "unseen-barrier" ||
                   (seen.kind == "race" && (shared || seen.stores_twice));
          });
+}
+
+/// Whether an element is wrong of which the original leaves nothing open.
+bool is_wrong(const Evidence& evidence) {
+  const Given& given = *evidence.given;
+  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
+    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i) {
+      const oracle::ExpectedTensor& want = given.plain.tensors[t];
+      if (given.open[t][i] == 0 && want.written[i] && !holds(want, i, evidence.outputs[t][i]))
+        return true;
+    }
+  return false;
 }
 
 /// Whether no call came to no answer that came to one before: an edit need not mend what is another matter.
@@ -295,12 +314,17 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
     const CallOutcome now = replay_once(other, calls[call]);
     return now.right() && (!watched || is_clean(now.answer, calls[call].shared));
   };
-  const auto overflows = [&](int number) {
+  std::size_t elements = 0;
+  for (const CallOutcome& outcome : outcomes) elements += outcome.elements;
+  // Many edits make a handful of numbers right: then they have to be right for others, too.
+  const bool few = elements < kHandful;
+  const auto holds_beyond = [&](int number) {
     other.settings = brief(approach.settings, outcomes[*asked].answer.worked_seconds, false);
     other.settings.edit = number;
-    return how.beyond != nullptr &&
-           std::any_of(how.beyond->begin(), how.beyond->end(), [&](const Replayed& each) {
-             return makes_infinities(each, replay_once(other, each));
+    return how.beyond == nullptr ||
+           std::all_of(how.beyond->begin(), how.beyond->end(), [&](const Replayed& each) {
+             const CallOutcome now = replay_once(other, each);
+             return !makes_infinities(each, now) && (!few || now.right());
            });
   };
   // To watch takes longer: only what is right without is watched, where the numbers tell.
@@ -323,7 +347,7 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
       [&](int number) {
         for (std::size_t i = 0; i < calls.size(); ++i)
           if ((i != *asked || (tells && how.watched)) && !right(i, number, how.watched)) return false;
-        return !overflows(number);
+        return holds_beyond(number);
       },
       how, kept, tried);
   std::string seen =
@@ -355,7 +379,7 @@ Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Qu
   if (build == nullptr) return {};
   const Form form = in_build(*build->candidate, called.form);
   for (const Evidence& each : numbers.evidence)
-    if ((asked == nullptr || size_of(*each.given) < size_of(*asked)) &&
+    if ((asked == nullptr || size_of(*each.given) < size_of(*asked)) && is_wrong(each) &&
         !right(*build->candidate, form, *each.given, 0))
       asked = each.given.get();
   if (asked == nullptr) return {};

@@ -14,6 +14,9 @@ std::vector<std::vector<Replayed>> by_signature(std::vector<Replayed> calls) {
       signature += fmt::format(";{}{}", static_cast<int>(replayed.values[i].kind),
                                keyword ? "=" + replayed.roles[i].name : std::string());
     }
+    // An option decides what comes back: who asks for less is given less.
+    for (const Replayed::Output& output : replayed.outputs)
+      if (output.returned >= 0) signature += fmt::format(";returns {}", output.returned);
     const auto [at, fresh] = known.emplace(signature, groups.size());
     if (fresh) groups.emplace_back();
     groups[at->second].push_back(std::move(replayed));

@@ -56,6 +56,23 @@ LabelFunction function_of(const json& object) {
   return function;
 }
 
+LabelInfluence influence_of(const json& object) {
+  LabelInfluence influence;
+  influence.function = text_at(object, "function");
+  influence.argument = text_at(object, "argument");
+  influence.dim = number(object, "dim");
+  influence.rank = number(object, "rank");
+  influence.first = flag(object, "first", true);
+  influence.last = flag(object, "last", true);
+  for (const json& each : list(object, "reach")) {
+    LabelInfluence::Reach reach{number(each, "returned", -1), text_at(each, "argument"), {}};
+    for (const json& count : list(each, "counts"))
+      reach.counts.push_back(count.is_number_integer() ? count.get<std::int64_t>() : 0);
+    influence.reach.push_back(std::move(reach));
+  }
+  return influence;
+}
+
 std::vector<Observed> observed_of(const json& all) {
   std::vector<Observed> observed;
   for (const json& each : all)
@@ -100,6 +117,9 @@ std::optional<Facts> facts_of(const Recording& recording) {
     facts.idle.push_back({text_at(each, "text"), text_at(each, "why"), number(each, "line")});
   facts.draws = number(test, "draws");
   facts.seeds = flag(test, "seeds", true);
+  if (const auto said = recording.metadata.find("influence"); said != recording.metadata.end())
+    if (const json influences = read_json(said->second); influences.is_array())
+      for (const json& each : influences) facts.influence.push_back(influence_of(each));
   return facts;
 }
 

@@ -45,6 +45,20 @@ struct LabelFunction {
   std::vector<LabelStride> strides;
 };
 
+/// What of one dimension of an input the label's answer depends on, as the recorder asked it.
+struct LabelInfluence {
+  /// How many indices of each dimension of a result index 1 of the input reaches.
+  struct Reach {
+    int returned = -1;     ///< which result; −1: an argument that is written
+    std::string argument;  ///< which one
+    std::vector<std::int64_t> counts;
+  };
+  std::string function, argument;
+  int dim = 0, rank = 0;           ///< −1: the argument as a whole
+  bool first = true, last = true;  ///< whether the first and the last index matter; of a whole one, whether it does
+  std::vector<Reach> reach;
+};
+
 /// A variable of the test, and whether anything is done with it once the call is over.
 struct Observed {
   std::string name, text;
@@ -75,6 +89,7 @@ struct Facts {
   bool subtracts_maximum = false;  ///< the label has exponentials and maxima, as a softmax has
   int draws = 0;                   ///< line of the first random input
   bool seeds = true;
+  std::vector<LabelInfluence> influence;
 
   const LabelFunction* function(const std::string& name) const;
 };

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <set>
@@ -320,6 +322,30 @@ TEST(OneEdit, OfAKnownOpIsFound) {
   EXPECT_EQ(said.findings.front().edited, "y[first + i] = __hip_fp8_e4m3(x[first + i] / scale);");
 }
 
+/// What the cache has of earlier searches.
+std::set<std::filesystem::path> kept_searches() {
+  std::set<std::filesystem::path> found;
+  std::error_code none;
+  for (const auto& each :
+       std::filesystem::directory_iterator(std::filesystem::path(ISOMER_CANDIDATE_CACHE) / "edits", none))
+    if (each.path().extension() == ".found") found.insert(each.path());
+  return found;
+}
+
+TEST(OneEdit, OfAnEarlierSearchIsAskedOnceMore) {
+  setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
+  const core::TemporaryFolder place("test", "one-edit");
+  std::string source = kTurnedHeads;
+  source.replace(source.find("a * c - b * s"), 13, "a * c + b * s");
+  const CaseFolder folder = folder_of(place.path(), source);
+  const std::set<std::filesystem::path> before = kept_searches();
+  const Diagnosis first = diagnose_folder(folder).at(0), again = diagnose_folder(folder).at(0);
+  ASSERT_FALSE(first.findings.empty());
+  EXPECT_FALSE(first.findings.front().edited.empty()) << text_of(first);
+  EXPECT_EQ(text_of(again), text_of(first));
+  EXPECT_GT(kept_searches().size(), before.size());
+}
+
 TEST(OneEdit, ARightSourceIsNotAccused) {
   const core::TemporaryFolder place("test", "one-edit");
   const Diagnosis said = diagnose_folder(folder_of(place.path(), kTurnedHeads)).at(0);
@@ -366,7 +392,7 @@ TEST(Exchangeable, KeepsEveryLineAndHasEachEditOnOne) {
 
 TEST(Exchangeable, HasWhatMayHaveBeenLeftOut) {
   std::set<std::string> lines;
-  for (const Exchange& each : exchangeable(kCentredRows, {}, bounds_in("y = x.clamp(min=-2, max=6.5)")).edits)
+  for (const Exchange& each : exchangeable(kCentredRows, {}, of_label("y = x.clamp(min=-2, max=6.5)")).edits)
     lines.insert(each.becomes);
   for (const char* line :
        {"const float mean = (all / cols) * row;", "const float mean = all / cols + sum;",
@@ -375,6 +401,23 @@ TEST(Exchangeable, HasWhatMayHaveBeenLeftOut) {
         "for (int i = 0; i < 64 && i < cols; ++i) all += part[i];", "if (!(at >= n)) return;",
         "y[row * cols + c] = off; __syncthreads();", "y[row * cols + c] = off; __syncwarp();"})
     EXPECT_EQ(lines.count(line), 1u) << line;
+}
+
+TEST(Exchangeable, HasBoundsLeftOutFunctionsOfTheLabelAndOptionsThatNobodyReads) {
+  const std::string source = R"(
+__global__ void f(const float* x, float* y, int n, bool soft) {
+  const int i = threadIdx.x;
+  float v = x[i];
+  if (v < 20.0f) v = fmaxf(v, 0.5f);
+  y[i] = data<float>(v) > 1 ? v : 0;
+}
+)";
+  std::set<std::string> lines;
+  for (const Exchange& each : exchangeable(source, {}, of_label("w = tl.exp(w)")).edits) lines.insert(each.becomes);
+  for (const char* line : {"if (v < 20.0f) v = v;", "if (v < 20.0f) v = 0.5f;", "float v = expf(x[i]);",
+                           "if (soft && v < 20.0f) v = fmaxf(v, 0.5f);"})
+    EXPECT_EQ(lines.count(line), 1u) << line;
+  for (const std::string& line : lines) EXPECT_EQ(line.find("data<=float"), std::string::npos) << line;
 }
 
 TEST(Exchangeable, HasFactorsOfGroupsAndBarriersOfDeviceFunctions) {

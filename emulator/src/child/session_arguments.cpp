@@ -1,6 +1,7 @@
 #include "child/session_arguments.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -9,8 +10,25 @@
 namespace isomer::emulator {
 namespace {
 
-// A default as it stands in the source: a number, true, false, nothing or a text.
+bool read_default(const std::string& text, WireValue& v);
+
+// "[0, inf]", without its brackets.
+bool read_list(const std::string& text, WireValue& v) {
+  v.kind = ValueKind::list;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size()), first = text.find_first_not_of(' ', at);
+    WireValue item;
+    if (first >= end || !read_default(text.substr(first, end - first), item)) return false;
+    v.items.push_back(std::move(item));
+    at = end + 1;
+  }
+  return true;
+}
+
+// A default as it stands in the source: a number, true, false, nothing, a text, or a list of these.
 bool read_default(const std::string& text, WireValue& v) {
+  if (text.size() > 2 && text.front() == '[' && text.back() == ']')
+    return read_list(text.substr(1, text.size() - 2), v);
   if (text == "true" || text == "false") {
     v.kind = ValueKind::boolean;
     v.integer = text == "true";
@@ -31,7 +49,8 @@ bool read_default(const std::string& text, WireValue& v) {
   if (end == text.c_str()) return false;
   while (*end && std::strchr("fFlLuU", *end)) ++end;
   if (*end) return false;
-  const bool whole = text.find_first_of(".eE") == std::string::npos || text.rfind("0x", 0) == 0;
+  const bool whole =
+      (text.find_first_of(".eE") == std::string::npos && std::isfinite(number)) || text.rfind("0x", 0) == 0;
   v.kind = whole ? ValueKind::integer : ValueKind::real;
   v.integer = whole ? std::strtoll(text.c_str(), nullptr, 0) : 0;
   v.real = number;

@@ -117,7 +117,8 @@ NamedSizes named_sizes(const std::vector<std::string>& texts) {
     // `b, h, k, v = *q.shape, v.shape[-1]`
     for (const Match& match : starred.all(text)) {
       const std::vector<std::string> names = words(match[1]);
-      const std::vector<Match> behind = single.all(match[3]);
+      const std::string rest = match[3];
+      const std::vector<Match> behind = single.all(rest);
       if (behind.size() >= names.size()) continue;
       const std::size_t own = names.size() - behind.size();
       for (std::size_t i = 0; i < own; ++i)

@@ -75,9 +75,12 @@ NamedSizes sizes_in_comments(const std::string& source) {
       "(?::|=|is|are|of shape|has shape)?[ \\t]*(?:of[ \\t]+)?(?:shape)?[ \\t]*[:=]?[ \\t]*[\\[(]([^\\])\\[(]*)[\\])]");
   static const Pattern word("[A-Za-z_]\\w*");
   NamedSizes found;
-  for (const Match& match : shape.all(comments_of(source))) {
+  const std::string comments = comments_of(source);
+  for (const Match& match : shape.all(comments)) {
     const std::vector<std::string> parts = parts_of(match[2]);
-    for (const Match& tensor : word.all(match[1])) add_dimensions(tensor[0], parts, found);
+    const std::string tensors = match[1];
+    for (const Match& tensor : word.all(tensors))
+      if (tensor[0] != "and") add_dimensions(tensor[0], parts, found);
   }
   return found;
 }

@@ -365,6 +365,11 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
         replayed.values[r].integer < 0 && bare(parameter.name) != bare(replayed.roles[r].name) &&
         is_count(parameter.name))
       return false;
+    // Nor is an option, or a number of another name where the label says which size this one is.
+    if (parameter.kind == Kind::integer && bare(parameter.name) != bare(replayed.roles[r].name) &&
+        ((replayed.values[r].kind == Value::Kind::boolean && is_count(parameter.name)) ||
+         (!replayed.roles[r].tensor && size_of_label(parameter, replayed, sizes))))
+      return false;
     // Nor is the size of a tile, which only the original launches with.
     if (parameter.kind == Kind::integer && is_of_tiles(replayed.roles[r].name) &&
         bare(parameter.name) != bare(replayed.roles[r].name) && is_count(parameter.name) &&

@@ -38,8 +38,8 @@ std::size_t behind_headers(std::string_view source, std::size_t first_word) {
 }  // namespace
 
 EditPlaces::EditPlaces(const std::string& source, const CppTokens& tokens, const CppFunctions& functions,
-                       const std::map<int, LeftAlone>& lines, const std::vector<std::string>& bounds)
-    : source_(source), tokens_(tokens), functions_(functions), lines_(lines), bounds_(bounds) {}
+                       const std::map<int, LeftAlone>& lines, const OfLabel& label)
+    : source_(source), tokens_(tokens), functions_(functions), lines_(lines), label_(label) {}
 
 bool EditPlaces::open(std::size_t token) const {
   const auto found = lines_.find(tokens_[token].line);
@@ -116,15 +116,17 @@ Exchangeable EditPlaces::whole() && {
 }
 
 Exchangeable exchangeable(const std::string& source, const std::map<int, LeftAlone>& lines,
-                          const std::vector<std::string>& bounds) {
+                          const OfLabel& label) {
   const CppTokens tokens(source);
   const CppFunctions functions(tokens);
-  EditPlaces places(source, tokens, functions, lines, bounds);
+  EditPlaces places(source, tokens, functions, lines, label);
   add_expressions(places);
   add_insertions(places);
   add_statements(places);
   return std::move(places).whole();
 }
+
+namespace {
 
 std::vector<std::string> bounds_in(const std::string& label) {
   static const Pattern bounding("clamp|clip|minimum|maximum|relu|\\bmin\\b|\\bmax\\b");
@@ -147,5 +149,18 @@ std::vector<std::string> bounds_in(const std::string& label) {
   }
   return bounds;
 }
+
+std::vector<std::string> functions_in(const std::string& label) {
+  static const Pattern called("\\b(exp|exp2|log|log2|sqrt|rsqrt|tanh|erf|sin|cos|floor)\\(");
+  std::vector<std::string> functions;
+  for (const Match& match : called.all(label))
+    if (std::find(functions.begin(), functions.end(), match[1] + "f") == functions.end())
+      functions.push_back(match[1] + "f");
+  return functions;
+}
+
+}  // namespace
+
+OfLabel of_label(const std::string& label) { return {bounds_in(label), functions_in(label)}; }
 
 }  // namespace isomer::lab

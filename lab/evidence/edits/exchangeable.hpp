@@ -28,12 +28,17 @@ struct Exchangeable {
 /// What of a line is left as it is, since it does not compile otherwise.
 enum class LeftAlone { statements, all };
 
-/// The source with every edit that is worth trying, but for those of some lines. `bounds`: numbers between
-/// which a value may have to be.
-Exchangeable exchangeable(const std::string& source, const std::map<int, LeftAlone>& lines = {},
-                          const std::vector<std::string>& bounds = {"0.0f"});
+/// What a label has that a port may lack, as C++ writes it.
+struct OfLabel {
+  std::vector<std::string> bounds = {"0.0f"};  ///< numbers between which a value may have to be
+  std::vector<std::string> functions = {};     ///< of one number: "expf"
+};
 
-/// The numbers that a label bounds values by, as constants of C++.
-std::vector<std::string> bounds_in(const std::string& label);
+/// The source with every edit that is worth trying, but for those of some lines.
+Exchangeable exchangeable(const std::string& source, const std::map<int, LeftAlone>& lines = {},
+                          const OfLabel& label = {});
+
+/// The numbers that a label bounds values by, and the functions that it takes of one.
+OfLabel of_label(const std::string& label);
 
 }  // namespace isomer::lab

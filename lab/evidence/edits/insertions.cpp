@@ -231,6 +231,7 @@ class Insertions {
     if (single && tokens_[last].kind == CppToken::Kind::number) return;
     put(at + 1, last, real ? "*/+-" : "*+-", beside(first, real, names_in(first, last)), false);
     if (real) add_clamps(at + 1, last);
+    if (real) add_functions(at + 1, last);
   }
 
   std::size_t behind(std::size_t i) const {
@@ -244,13 +245,26 @@ class Insertions {
     const std::string own(tokens_.text(first, last));
     const int number = places_.next();
     std::string list;
-    for (const std::string& bound : places_.bounds()) {
+    for (const std::string& bound : places_.label().bounds) {
       places_.add({{first, last, fmt::format("fmaxf({}, {})", own, bound)}}, Code::clamp, 3);
       places_.add({{first, last, fmt::format("fminf({}, {})", own, bound)}}, Code::clamp, 3);
       list += ", " + bound;
     }
     if (!list.empty())
       places_.surround(first, last, fmt::format("isomer_edits::bounded({}, ", number), list + ")");
+  }
+
+  /// The same as the argument of a function that the label has.
+  void add_functions(std::size_t first, std::size_t last) {
+    const std::string own(tokens_.text(first, last));
+    const int number = places_.next();
+    std::string list;
+    for (const std::string& function : places_.label().functions) {
+      places_.add({{first, last, fmt::format("{}({})", function, own)}}, Code::missing_term, 3);
+      list += fmt::format(", [](float v) {{ return {}(v); }}", function);
+    }
+    if (!list.empty())
+      places_.surround(first, last, fmt::format("isomer_edits::through({}, ", number), list + ")");
   }
 
   /// Whole numbers that count or address there, and sizes that may bound them.
@@ -274,6 +288,16 @@ class Insertions {
     return list;
   }
 
+  /// Options that the function is given and does not read.
+  std::vector<std::string> unused_flags(std::size_t at) const {
+    std::vector<std::string> flags;
+    for (const CppVariable* each : places_.functions().in_scope(at))
+      if ((each->type == "bool " || each->type == "const bool ") && uses_.count(each->declared) == 0 &&
+          places_.functions().is_parameter(*each))
+        flags.push_back(each->name);
+    return flags;
+  }
+
   /// A condition with one bound more.
   void add_bound(std::size_t at) {
     if (!tokens_.is(at + 1, "(") || tokens_[at + 1].partner <= at + 2) return;
@@ -290,6 +314,14 @@ class Insertions {
     bool either = false;
     for (std::size_t i = first; i <= last; i = behind(i)) either = either || tokens_.is(i, "||");
     std::string list;
+    for (const std::string& flag : unused_flags(first)) {
+      const std::string whole = either ? "(" + own + ")" : own;
+      const int edit =
+          places_.add({{first, last, fmt::format("{} && {}", flag, whole)}}, Code::ignores_argument, 0);
+      places_.add({{first, last, fmt::format("!{} && {}", flag, whole)}}, Code::ignores_argument, 0);
+      list += fmt::format(" && (isomer_emulator_edit != {0} || {2}) && (isomer_emulator_edit != {1} || !{2})",
+                          edit, edit + 1, flag);
+    }
     for (const auto& [count, size] : bounds_at(first, 6)) {
       const int edit = places_.add(
           {{first, last, fmt::format("{} && {} < {}", either ? "(" + own + ")" : own, count, size)}},

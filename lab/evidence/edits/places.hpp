@@ -16,12 +16,11 @@ namespace isomer::lab {
 class EditPlaces {
  public:
   EditPlaces(const std::string& source, const CppTokens& tokens, const CppFunctions& functions,
-             const std::map<int, LeftAlone>& lines, const std::vector<std::string>& bounds);
+             const std::map<int, LeftAlone>& lines, const OfLabel& label);
 
   const CppTokens& tokens() const { return tokens_; }
   const CppFunctions& functions() const { return functions_; }
-  /// Numbers between which a value may have to be.
-  const std::vector<std::string>& bounds() const { return bounds_; }
+  const OfLabel& label() const { return label_; }
   /// Whether expressions on that token's line are exchanged at all.
   bool open(std::size_t token) const;
   /// The same of whole statements and conditions.
@@ -53,7 +52,7 @@ class EditPlaces {
   const CppTokens& tokens_;
   const CppFunctions& functions_;
   const std::map<int, LeftAlone>& lines_;
-  const std::vector<std::string>& bounds_;
+  const OfLabel& label_;
   int next_ = 1;
   std::vector<Exchange> edits_;
   std::map<std::size_t, std::string> replaced_, before_, behind_;

@@ -69,8 +69,8 @@ std::shared_ptr<const ExchangedBuild> build(const fs::path& path, const std::str
   settings.include_directories.push_back(fs::absolute(path).parent_path().string());
   settings.exchangeable = true;
   settings.watch = false;
-  const std::vector<std::string> bounds = bounds_in(label);
-  Exchangeable made = exchangeable(source, {}, bounds);
+  const OfLabel has = of_label(label);
+  Exchangeable made = exchangeable(source, {}, has);
   // Under one name wherever it is judged again, so that the compiler's work is found in the cache.
   fs::path folder = cache_folder("edits");
   const fs::path lines = folder / (key_of(path, made.source, settings) + ".lines");
@@ -79,7 +79,7 @@ std::shared_ptr<const ExchangedBuild> build(const fs::path& path, const std::str
     folder = kept->temporary->path();
   }
   std::map<int, LeftAlone> alone = read_left_alone(lines);
-  if (!alone.empty()) made = exchangeable(source, alone, bounds);
+  if (!alone.empty()) made = exchangeable(source, alone, has);
   for (int i = 0; i < kBuilds && !made.edits.empty(); ++i) {
     const fs::path copy = folder / core::Sha256().field(made.source).hex() / path.filename();
     if (!put(copy, made.source)) return nullptr;
@@ -102,7 +102,7 @@ std::shared_ptr<const ExchangedBuild> build(const fs::path& path, const std::str
       if (!fresh) at->second = LeftAlone::all;
     }
     if (!more) return nullptr;
-    made = exchangeable(source, alone, bounds);
+    made = exchangeable(source, alone, has);
   }
   return nullptr;
 }

@@ -176,6 +176,17 @@ std::decay_t<T> bounded(int number, const T& own, Bounds... bounds) {
   return result;
 }
 
+/// A real number as the argument of each of the functions, from `number` on.
+template <class T, class... Functions>
+std::decay_t<T> through(int number, const T& own, Functions... functions) {
+  std::decay_t<T> result = own;
+  if constexpr (std::is_floating_point_v<std::decay_t<T>>) {
+    int at = number;
+    ((chosen(at++) ? void(result = static_cast<std::decay_t<T>>(functions(static_cast<float>(own)))) : void()), ...);
+  }
+  return result;
+}
+
 // Assignments by another operator, where the types have one.
 #define ISOMER_EDITS_ASSIGNMENT(NAME, OP)                                           \
   template <class T, class V>                                                      \

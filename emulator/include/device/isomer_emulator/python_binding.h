@@ -69,6 +69,30 @@ inline std::string written_default(bool value) { return value ? "true" : "false"
 inline std::string written_default(const char* value) { return std::string("\"") + value + '"'; }
 inline std::string written_default(const std::string& value) { return written_default(value.c_str()); }
 template <class T>
+std::string written_default(const T& value);
+
+/// "[0, 1.5]" of what has several values.
+template <class... T>
+std::string written_list(const T&... each) {
+  std::string text;
+  ((text += (text.empty() ? "[" : ", ") + written_default(each)), ...);
+  return text + "]";
+}
+template <class... T>
+std::string written_default(const std::tuple<T...>& all) {
+  return std::apply([](const T&... each) { return written_list(each...); }, all);
+}
+template <class A, class B>
+std::string written_default(const std::pair<A, B>& two) {
+  return written_list(two.first, two.second);
+}
+template <class T>
+std::string written_default(const std::vector<T>& all) {
+  std::string text;
+  for (const auto& each : all) text += (text.empty() ? "[" : ", ") + written_default(T(each));
+  return text.empty() ? "none" : text + "]";
+}
+template <class T>
 std::string written_default(const T& value) {
   if constexpr (std::is_arithmetic_v<T>) {
     // The shortest of these that is the number again.

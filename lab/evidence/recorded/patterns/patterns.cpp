@@ -212,6 +212,24 @@ Finding kept(const Wrong& w) {
       "write every element of the output");
 }
 
+/// The answer is what the reference adds to what was there: it is overwritten.
+Finding overwritten(const Wrong& w) {
+  if (!w.c.before.defined()) return {};
+  const std::vector<double> before = oracle::elements(w.c.before);
+  if (before.size() != w.want.size()) return {};
+  std::size_t told = 0;
+  for (const std::size_t i : w.at) {
+    if (!(std::fabs(w.got()[i] + before[i] - w.want[i]) <= 2 * w.bounds[i])) return {};
+    told += before[i] != 0;
+  }
+  if (told < 4 || 2 * told < w.at.size()) return {};
+  return named(Code::missing_term, w,
+               fmt::format("{} of {} elements are what the reference adds to the values from before the call: these "
+                           "are overwritten",
+                           w.at.size(), w.want.size()),
+               "add to what the argument holds, do not overwrite it");
+}
+
 /// got = ratio · want over a range, the ratio not 1.
 bool constant_ratio(const Wrong& w, std::size_t begin, std::size_t count, double& ratio) {
   double sum = 0, squares = 0;
@@ -426,8 +444,8 @@ Finding pattern_of(const Compared& c) {
     if (!is_close(w.want[i], c.got[i], w.bounds[i])) w.at.push_back(i);
   if (w.at.empty()) return {};
   for (const auto& look :
-       {axes_of,        split_of,          shifted,   in_a_band,     tail_of,      kept,
-        ratio_of,       of_the_reference,  remainder, at_beginnings, stretches_of, carried_of,
+       {overwritten,    axes_of,           split_of,  shifted,       in_a_band,    tail_of,
+        kept,           ratio_of,       of_the_reference,  remainder, at_beginnings, stretches_of, carried_of,
         mixed,          elsewhere,         narrowed,  stepped,       not_finite,   bounded,
         by_few_factors, rounded_on_the_way})
     if (Finding finding = look(w); finding.code != Code::none) return finding;

@@ -122,6 +122,34 @@ Finding of_equal(const Replayed& replayed, const CallOutcome& outcome) {
   return {};
 }
 
+/// Elements that are one number in the reference, and beyond it in the answer: a bound that is missing.
+Finding of_bound(const Replayed& replayed, const CallOutcome& outcome) {
+  constexpr std::size_t kFewest = 4;
+  for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+    const std::vector<double> want = oracle::elements(replayed.outputs[t].want), &got = outcome.got[t];
+    if (got.size() != want.size()) continue;
+    std::size_t below = 0, above = 0;
+    double bound = NAN;
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      if (got[i] == want[i]) continue;
+      if (std::isnan(bound)) bound = want[i];
+      if (want[i] != bound || std::isnan(got[i])) bound = INFINITY;
+      below += got[i] < want[i];
+      above += got[i] > want[i];
+    }
+    if (!std::isfinite(bound) || below + above < kFewest || (below > 0 && above > 0)) continue;
+    Finding finding;
+    finding.code = Code::clamp;
+    finding.argument = replayed.outputs[t].name;
+    finding.evidence =
+        fmt::format("{} of {} elements are {} {:g}, and the original's are {:g} there", below + above, want.size(),
+                    below > 0 ? "below" : "above", bound, bound);
+    finding.fix = fmt::format("bound the value {} by {:g}", below > 0 ? "from below" : "from above", bound);
+    return finding;
+  }
+  return {};
+}
+
 /// Values of one sign, with which a wrong beginning of a maximum or minimum shows.
 Finding of_one_sign(const Replayed& replayed, const CallOutcome& outcome) {
   constexpr double kClearly = 0.05;
@@ -137,6 +165,7 @@ Finding of_one_sign(const Replayed& replayed, const CallOutcome& outcome) {
       off += !(std::fabs(outcome.got[t][i] - want[i]) <= kClearly * typical + 1e-12);
   }
   if (outcome.right() || off == 0) return {};
+  if (Finding bound = of_bound(replayed, outcome); bound.code != Code::none) return bound;
   const bool far = replayed.call->asked.starts_with("far");
   const bool below = far || replayed.call->asked == "negative";
   Finding finding;

@@ -93,6 +93,7 @@ class Influence {
       : approach_(approach), replayed_(replayed), outcome_(outcome), findings_(findings) {}
 
   void look(const Facts* facts) {
+    facts_ = facts;
     if (chooses() && one_is_right()) return;
     const bool softmax = facts != nullptr && facts->subtracts_maximum;
     const LabelFunction* label = facts == nullptr ? nullptr : facts->function(replayed_.call->function);
@@ -186,6 +187,29 @@ class Influence {
     return false;
   }
 
+  /// What the label depends on there; null: not asked.
+  const LabelInfluence* of_label(std::size_t role, int dim) const {
+    if (facts_ == nullptr) return nullptr;
+    const int rank = replayed_.values[role].tensor.rank;
+    for (const LabelInfluence& each : facts_->influence)
+      if (each.function == replayed_.call->function && each.argument == replayed_.roles[role].name &&
+          each.dim == dim && each.rank == rank)
+        return &each;
+    return nullptr;
+  }
+
+  /// How many indices of that dimension of an output index 1 reaches in the label; 0: not known.
+  std::int64_t reached_by_label(std::size_t role, int dim, std::size_t t, int own) const {
+    const LabelInfluence* label = of_label(role, dim);
+    const Replayed::Output& output = replayed_.outputs[t];
+    if (label == nullptr) return 0;
+    for (const LabelInfluence::Reach& each : label->reach)
+      if ((output.returned >= 0 ? each.returned == output.returned : each.argument == output.name) &&
+          own < static_cast<int>(each.counts.size()))
+        return each.counts[static_cast<std::size_t>(own)];
+    return 0;
+  }
+
   /// A dimension as long as just one of the answer, each index of which should reach one index of that.
   bool along_other_axis(std::size_t role, int dim) {
     const Value& value = replayed_.values[role];
@@ -200,6 +224,8 @@ class Influence {
           ++count;
         }
       if (count != 1 || want.rank < 2 || outcome_.wrong[t] == 0) continue;
+      // Where the label's own answer is made so, it is as it should be.
+      if (reached_by_label(role, dim, t, own) > 1) continue;
       bool asked = false;
       const auto places = changed(approach_, replayed_, outcome_, role, with_others(value, dim, 1, 2), asked);
       if (asked && value.tensor.rank == 1 && of_other_indices(role, t, own, places[t])) return true;
@@ -377,6 +403,8 @@ class Influence {
     const std::int64_t size = replayed_.values[role].tensor.size(dim);
     if (size < 2) return;
     for (const bool last : {true, false}) {
+      const LabelInfluence* label = of_label(role, dim);
+      if (label != nullptr && !(last ? label->last : label->first)) continue;
       const auto ignored = [&](std::int64_t count) {
         return last ? !matters(role, dim, size - count, size) : !matters(role, dim, 0, count);
       };
@@ -446,6 +474,7 @@ class Influence {
   const Replayed& replayed_;
   const CallOutcome& outcome_;
   std::vector<Finding>& findings_;
+  const Facts* facts_ = nullptr;
 };
 
 }  // namespace

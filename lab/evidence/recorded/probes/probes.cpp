@@ -141,6 +141,15 @@ bool is_extent(const std::string& name) {
   return extent.is(lower_case(name));
 }
 
+/// Whether the label's answer was asked for, and does not depend on the argument either.
+bool is_idle_in_label(const Facts* facts, const Replayed& replayed, const std::string& name) {
+  return facts != nullptr &&
+         std::any_of(facts->influence.begin(), facts->influence.end(), [&](const LabelInfluence& each) {
+           return each.dim < 0 && !each.first && each.function == replayed.call->function &&
+                  each.argument == name;
+         });
+}
+
 /// A number that callers leave at the original's default, and that has no influence on a wrong answer.
 void tell_default(const Approach& approach, const Replayed& replayed, const CallOutcome& base, std::size_t at,
                   std::vector<Finding>& findings) {
@@ -203,6 +212,7 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
     const std::string& name = replayed.roles[role].name;
     const bool index = value.is_tensor() && is_index_of_label(facts, replayed, name);
     if (outcome.right() && !index) continue;
+    if (is_idle_in_label(facts, replayed, name)) continue;
     Replayed other = lively;
     Value& changed = other.values[role];
     std::string how;

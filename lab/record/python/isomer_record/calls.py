@@ -10,7 +10,7 @@ import time
 
 import torch
 
-from . import beyond, device_time, edited, sizes, views
+from . import beyond, device_time, edited, influence, sizes, views
 from .smaller import Smaller
 from .unwritten import Unset, flat
 
@@ -264,6 +264,7 @@ class Calls:
         self.inside = False
         self.smaller = Smaller(self.launches, self.beyond.asked)
         self.edited = edited.Edited()
+        self.influence = influence.Influence(self.launches)
 
     def place(self):
         """test_sin:12, the line of the test that makes the call."""
@@ -341,6 +342,7 @@ class Calls:
             again = self.views.copies(args, kwargs)
             refilled = None if state else self.unset.copies(args, kwargs)
             whole = None if state or hasattr(function, "grid") else self.smaller.copies(name, args, kwargs)
+            depends = None if state or hasattr(function, "grid") else self.influence.copies(name, args, kwargs)
             plain = None if state or hasattr(function, "grid") else self.edited.copies(name, args, kwargs)
             self.launches.reset()
             self.inside = True
@@ -368,6 +370,7 @@ class Calls:
                 side_of = functools.partial(Side, self.storages)
                 self.beyond.ask(name, function, spare, call["group"], lasted, self.storages, side_of, names)
                 self.sizes.ask(name, function, resizable, call["group"], lasted, self.storages, side_of, names)
+                self.influence.ask(name, function, depends, lasted, names)
                 self.inside = False
                 self.answers.add("triton" if self.launches.answered else "torch")
                 self.edited.keep(index, name, plain, lasted)

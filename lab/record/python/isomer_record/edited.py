@@ -29,6 +29,7 @@ from .unwritten import flat
 
 CALLS, FUNCTION_CALLS = 6, 3  # that are asked, in all and of one function
 SECONDS_OF_A_CALL, SECONDS_OF_THE_FIRST = 0.6, 4.0  # the first one makes much ready
+SECONDS_OF_ALL_CALLS = 0.3
 LARGEST = 4 << 20  # bytes of a call's tensors
 PLACES = 64  # of an output
 PATIENCE = 1.5  # seconds for one edit, and what the calls took
@@ -53,6 +54,8 @@ class Edited:
             return None
 
     def keep(self, index, name, given, seconds):
+        if len(self.calls) > 1 and sum(each[-1] for each in self.calls) + seconds > SECONDS_OF_ALL_CALLS:
+            return  # hundreds of edits are asked
         if given is not None and seconds < (SECONDS_OF_A_CALL if self.calls else SECONDS_OF_THE_FIRST):
             self.calls.append((index, name, given, seconds))
 
@@ -65,7 +68,8 @@ class Edited:
         tree = copy.deepcopy(label.tree)
         edits = label_edits.edits(tree)
         asking = Asking(label, launches, self.calls, seconds, folder)
-        plain = asking.in_children(tree, [None])
+        # Without this answer there is nothing to compare with: it may take longer than any other.
+        plain = asking.in_children(tree, [None], 4 * asking.patience)
         if not edits or not plain:
             return None
         true = plain[0]
@@ -154,7 +158,7 @@ class Asking:
         self.patience = PATIENCE + 4 * sum(seconds for *_, seconds in calls)
         self.until = time.monotonic() + seconds
 
-    def in_children(self, tree, edits):
+    def in_children(self, tree, edits, patience=0.0):
         """Number → what the calls give with that edit, or with none; of those that gave something in time."""
         answers = {}
         count = min(LANES, os.cpu_count() or 1, len(edits))
@@ -168,7 +172,7 @@ class Asking:
                 for lane in lanes:
                     if lane.reading in ready:
                         self.listen(lane, answers)
-                    elif time.monotonic() - lane.heard > self.patience:
+                    elif time.monotonic() - lane.heard > (patience or self.patience):
                         lane.at += 1  # it does not end
                         lane.stop()
                 lanes = [lane for lane in lanes if lane.child or (lane.at < len(lane.numbers) and lane.children < CHILDREN)]

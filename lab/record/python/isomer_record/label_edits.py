@@ -314,6 +314,38 @@ def in_another_order(body):
             yield i, [begins, second, ends], f"{text_of(first)}; {text}", f"{text_of(begins)}; {text}; {text_of(ends)}", code
 
 
+def reads(statement):
+    return {each.id for each in ast.walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+
+
+def renewed(statement):
+    """The name of which a statement makes the next value from its last one; "" where it does not."""
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+        return statement.target.id
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+        return statement.targets[0].id if statement.targets[0].id in reads(statement.value) else ""
+    return ""
+
+
+def renewed_too_early(body):
+    """A state that is made the next one before what still needs the last: (where, new statements, was, becomes)."""
+    known = set()
+    for i, first in enumerate(body):
+        if not isinstance(first, ast.Assign) or renewed(first):
+            continue
+        for name in sorted(reads(first.value) - known):
+            later = [k for k in range(i + 1, len(body)) if renewed(body[k]) == name]
+            if not later:
+                continue
+            known.add(name)
+            between = [body[k] for k in range(i, later[-1] + 1) if k not in later]
+            renewing = [body[k] for k in later]
+            if any(gives(each, other) for each in between for step in renewing for other in reads(step)):
+                continue
+            steps = renewing + between
+            yield (i, later[-1] + 1), steps, f"{text_of(first)}; {text_of(renewing[0])}", f"{text_of(renewing[0])}; {text_of(first)}"
+
+
 def text_of(node):
     text = " ".join(ast.unparse(node).split())
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
@@ -372,6 +404,22 @@ def places_in(function):
         yield node, (function, *place[1:]) if place[0] is body else place
 
 
+ADDRESSING = ("arange", "program_id", "stride", "mask", "grid", "BLOCK", "cdiv", "num_warps", "num_stages", "ptr", "offs", "META")
+
+
+def addressing(function):
+    """The nodes of statements that say where things lie, or how a kernel is launched: a port has its own way to do that."""
+    found = set()
+    for statement in ast.walk(function):
+        if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)) or isinstance(statement.value, ast.Lambda):
+            continue
+        names = [getattr(each, "id", getattr(each, "attr", getattr(each, "arg", ""))) or "" for each in ast.walk(statement)]
+        loads = any(name in ("load", "store", "dot", "atomic_add") for name in names)
+        if not loads and any(part in name for name in names for part in ADDRESSING):
+            found |= {id(each) for each in ast.walk(statement)}
+    return found
+
+
 def edits(tree):
     """The likeliest first: what is left out, then comparisons and functions, then constants, then statements."""
     order = [ast.BinOp, ast.Compare, ast.Call, ast.UnaryOp, ast.BoolOp, ast.IfExp, ast.AugAssign, ast.Constant, ast.List, ast.Tuple, ast.Assign, ast.If, ast.Expr]
@@ -380,8 +428,15 @@ def edits(tree):
     for function in functions:
         for new, was, becomes, code in of_parameters(function):
             found.append(((1, len(order)), Edit(function.lineno, was, becomes, code, (function, "body", 0), ast.fix_missing_locations(new))))
-        for i, steps, was, becomes, code in in_another_order(function.body):
-            found.append(((1, 0), Edit(function.body[i].lineno, was, becomes, code, (function, "body", (i, i + 2)), steps)))
+        for holder in ast.walk(function):
+            body = getattr(holder, "body", None)
+            if not isinstance(holder, (ast.FunctionDef, ast.For, ast.While, ast.If, ast.With)) or not isinstance(body, list):
+                continue
+            for i, steps, was, becomes, code in in_another_order(body):
+                found.append(((1, 0), Edit(body[i].lineno, was, becomes, code, (holder, "body", (i, i + 2)), steps)))
+            for where, steps, was, becomes in renewed_too_early(body):
+                found.append(((0, 2), Edit(body[where[0]].lineno, was, becomes, "wrong-expression", (holder, "body", where), steps)))
+        addresses = addressing(function)
         for node, place in places_in(function):
             if type(node) not in order or isinstance(place[0], ast.Expr) and isinstance(node, ast.Constant):
                 continue
@@ -394,7 +449,7 @@ def edits(tree):
                     continue
                 if was != becomes:
                     # What leaves something out is likelier than what puts another thing there.
-                    rank = (int(size_of(new) >= size_of(node)), order.index(type(node)))
+                    rank = (int(size_of(new) >= size_of(node)) + 2 * (id(node) in addresses), order.index(type(node)))
                     found.append((rank, Edit(line, was, becomes, code, place, new)))
     seen, unique = set(), []
     for _, edit in sorted(found, key=lambda each: each[0]):  # stable: in the order of the text

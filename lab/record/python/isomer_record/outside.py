@@ -151,6 +151,8 @@ def install(interpreter, launches):
             result = init(self, args_dev, kwargs)
         finally:
             torch.UntypedStorage.cpu = to_cpu
+            # Each holds the arena, by ways that the collector of cycles does not see.
+            arena.tensors.clear()
         watch.start(arena, fill[0])
         return result
 

@@ -1,0 +1,162 @@
+"""What of an input a label's answer depends on: whether it does so at all, whether the first and the last index of a dimension
+matter to it, and how far index 1 reaches. A port whose answer is wrong is told that it leaves something out, or addresses it by another index, only where
+the label does otherwise.
+"""
+
+import copy
+import random
+import time
+
+import torch
+
+from .beyond import tensors_of
+from .unwritten import Filled, flat
+
+LARGEST = 1 << 20  # bytes of a call's tensors
+MOST_DIMENSIONS = 4
+SECONDS_OF_A_CALL = 0.5
+SECONDS_OF_ALL = 8.0
+
+
+def larger(tensor, dim, index):
+    """With the elements of that index larger than they were, as a maximum sees them too."""
+    other = tensor.detach().clone()
+    part = other.select(dim, index)
+    part.copy_(3 + 2 * part.abs())
+    return other
+
+
+def differs(a, b):
+    """Where both have a number: what nobody wrote has none."""
+    return (a != b) & (a == a) & (b == b)
+
+
+def another(value):
+    """The same argument with all of it another, as a port is asked; None where it has no other."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, float):
+        return 1.0 if abs(value) < 1e-2 else -3 * value
+    if isinstance(value, torch.Tensor) and value.numel() > 1 and not value.requires_grad:
+        return value.detach().reshape(-1).flip(0).reshape(value.shape)
+    return None
+
+
+def with_argument(given, place, key, value):
+    args, kwargs = copy.deepcopy(given)
+    if place < len(args):
+        return tuple(value if i == place else each for i, each in enumerate(args)), kwargs
+    return args, dict(kwargs, **{key: value})
+
+
+def counts(changed):
+    """How many indices of each dimension have something that changed."""
+    return [int(changed.transpose(0, dim).reshape(size, -1).any(1).sum()) for dim, size in enumerate(changed.shape)]
+
+
+class Influence:
+    def __init__(self, launches):
+        self.launches = launches
+        self.known = set()
+        self.found = []
+        self.spent = 0.0
+        self.keys = []  # the arguments of the call, as they are named
+
+    def copies(self, name, args, kwargs):
+        """What a call was given, before it is made; nothing where it is not to be made again."""
+        tensors = tensors_of([args, kwargs])
+        kind = (name, tuple(each.dim() for each in tensors))
+        size = sum(each.numel() * each.element_size() for each in tensors)
+        if kind in self.known or size > LARGEST or self.spent > SECONDS_OF_ALL:
+            return None
+        self.known.add(kind)
+        try:
+            return copy.deepcopy((args, kwargs))
+        except Exception:
+            return None
+
+    def ask(self, name, function, given, seconds, names):
+        """Adds what is found of the function. `names` names the arguments as of every call."""
+        if given is None or seconds > SECONDS_OF_A_CALL:
+            return
+        launches = self.launches.__dict__.copy()
+        states = torch.get_rng_state(), random.getstate()
+        begin = time.process_time()
+        try:
+            self.keys = [key for key, _, _ in names(*given)]
+            plain = self.outputs(function, given, states)
+            if plain is None:
+                return
+            if any(each.dtype in (torch.int32, torch.int64) for each in plain.values()):
+                return  # places: what is chosen depends on those alone that win
+            again = self.outputs(function, given, states)
+            if again is None or any(bool(differs(plain[key], again[key]).any()) for key in plain):
+                return
+            for place, (key, value, _) in enumerate(names(*given)):
+                if ("argument", key) not in plain and another(value) is not None:
+                    self.as_a_whole(name, function, given, states, plain, place, key, value)
+            for place, (key, value, _) in enumerate(names(*given)):
+                if not isinstance(value, torch.Tensor) or not value.is_floating_point() or value.requires_grad:
+                    continue
+                if ("argument", key) in plain or value.dim() > MOST_DIMENSIONS:
+                    continue
+                for dim, size in enumerate(value.shape):
+                    if self.spent + time.process_time() - begin > SECONDS_OF_ALL:
+                        return
+                    if size >= 2:
+                        self.of_dimension(name, function, given, states, plain, place, key, value, dim)
+        except Exception:
+            pass  # what cannot be asked is not known
+        finally:
+            self.launches.__dict__.update(launches)
+            torch.set_rng_state(states[0])
+            random.setstate(states[1])
+            self.spent += time.process_time() - begin
+
+    def as_a_whole(self, name, function, given, states, plain, place, key, value):
+        try:
+            outputs = self.outputs(function, with_argument(given, place, key, another(value)), states)
+        except Exception:
+            return  # then it does matter
+        if outputs is None or outputs.keys() != plain.keys() or any(outputs[each].shape != plain[each].shape for each in plain):
+            return
+        matters = any(bool(differs(plain[each], outputs[each]).any()) for each in plain)
+        self.found.append({"function": name, "argument": key, "dim": -1, "rank": 0, "first": matters, "last": matters})
+
+    def of_dimension(self, name, function, given, states, plain, place, key, value, dim):
+        changed = {}
+        for index in (0, value.shape[dim] - 1) + ((1,) if value.shape[dim] > 2 else ()):
+            outputs = self.outputs(function, with_argument(given, place, key, larger(value, dim, index)), states)
+            if outputs is None or outputs.keys() != plain.keys():
+                return
+            if any(outputs[each].shape != plain[each].shape for each in plain):
+                return
+            changed[index] = {each: differs(plain[each], outputs[each]) for each in plain}
+        matters = {index: any(bool(each.any()) for each in of.values()) for index, of in changed.items()}
+        found = {"function": name, "argument": key, "dim": dim, "rank": value.dim()}
+        found["first"], found["last"] = matters[0], matters[value.shape[dim] - 1]
+        if 1 in changed:
+            found["reach"] = [
+                {"returned": where if kind == "returned" else -1, "argument": where if kind == "argument" else "", "counts": counts(of)}
+                for (kind, where), of in changed[1].items()
+                if of.dim() > 0
+            ]
+        self.found.append(found)
+
+    def outputs(self, function, given, states):
+        """By kind and place, or None where the label does not answer."""
+        args, kwargs = copy.deepcopy(given)
+        before = copy.deepcopy((args, kwargs))
+        torch.set_rng_state(states[0])
+        random.setstate(states[1])
+        self.launches.reset()
+        with Filled(float("nan")):
+            result = function(*args, **kwargs)
+        if self.launches.unanswered or self.launches.outside:
+            return None
+        found = {("returned", i): each.detach() for i, each in enumerate(flat(result)) if isinstance(each, torch.Tensor)}
+        pairs = list(zip(before[0], args)) + [(before[1][key], kwargs[key]) for key in kwargs]
+        for key, (old, new) in zip(self.keys, pairs):
+            if isinstance(new, torch.Tensor) and old.shape == new.shape and bool(differs(old, new).any()):
+                found[("argument", key)] = new.detach()
+        return found
