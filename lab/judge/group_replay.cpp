@@ -200,7 +200,8 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
     launches_ = launches_ || outcome.answer.launches > 0;
     if (outcome.right() && outcome.elements > 0) right_answers_.push_back(outcome.answer);
   }
-  if (launches_)
+  if (std::any_of(right_answers_.begin(), right_answers_.end(),
+                  [](const Answer& each) { return each.launches > 0; }))
     tell_no_kernel(
         *approach_.candidate, entry_, right_answers_,
         [&] { return are_same_without_kernels(approach_, calls, outcomes_); }, diagnosis_.findings);

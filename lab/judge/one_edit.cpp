@@ -235,6 +235,11 @@ EditsAsked edits_asked(const Numbers& numbers, const Entry& entry, bool every) {
 
 void take_edit(std::vector<Finding>& findings, Finding edit) {
   if (edit.code == Code::none) return;
+  // Calls of another signature show the same.
+  if (std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
+        return each.subject == Subject::candidate && each.fix == edit.fix;
+      }))
+    return;
   const auto told = [](const Finding& each) {
     return is_of_numbers(each) && each.strength != Strength::nearest;
   };
@@ -271,6 +276,8 @@ void take_edit_of_label(std::vector<Finding>& findings, Finding edit) {
   const auto same = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
     return each.subject == Subject::candidate && each.strength != Strength::nearest && each.code == edit.code;
   });
+  // Calls of another signature show the same.
+  if (same != findings.end() && same->fix == edit.fix) return;
   if (same != findings.end()) {
     edit.argument = same->argument;
     edit.role = same->role;
@@ -318,6 +325,7 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
   for (const CallOutcome& outcome : outcomes) elements += outcome.elements;
   // Many edits make a handful of numbers right: then they have to be right for others, too.
   const bool few = elements < kHandful;
+  if (few && (how.beyond == nullptr || how.beyond->empty())) return {};
   const auto holds_beyond = [&](int number) {
     other.settings = brief(approach.settings, outcomes[*asked].answer.worked_seconds, false);
     other.settings.edit = number;

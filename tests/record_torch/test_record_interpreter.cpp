@@ -95,6 +95,31 @@ TEST_F(RecordInterpreter, TakesWhatTheCompilerTakes) {
   for (int i = 0; i < 6; ++i) EXPECT_EQ(*y.at<float>(i), 2.0f * static_cast<float>(i));
 }
 
+// Each launch reserves 64 MiB beside every argument, of 4 GiB that a child of the recorder may have.
+TEST_F(RecordInterpreter, ManyEditsOfALabelAreAnsweredInOneProcess) {
+  std::string label = R"(
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def _mixed(x_ptr, y_ptr):
+    at = tl.arange(0, 6)
+    x = tl.load(x_ptr + at, mask=at < 6)
+    y = x
+)";
+  for (int i = 1; i <= 40; ++i) label += "    y = y * " + std::to_string(i) + ".5 + x\n";
+  label += R"(    tl.store(y_ptr + at, y, mask=at < 6)
+
+def mixed(x, out):
+    _mixed[(1,)](x, out)
+    return out
+)";
+  const Recorded got =
+      recorded(label, "x = torch.arange(6, dtype=torch.float32)\nmixed(x / 64, torch.zeros(6))\n", 8 << 20);
+  EXPECT_EQ(got.unanswered, 0) << got.why;
+  EXPECT_GT(got.recording.edited.edits.size(), 40u);
+}
+
 TEST_F(RecordInterpreter, TakesTheFirstOfSeveralConfigurations) {
   const Recorded got = recorded(kTuned, "add(torch.zeros(4))\n");
   EXPECT_EQ(got.unanswered, 0) << got.why;

@@ -1,4 +1,5 @@
 // What is kept of a call, how much, and for how long.
+#include "lab/record/facts.hpp"
 #include "recorded_folder.hpp"
 
 #include "lab/record/kept.hpp"
@@ -195,6 +196,30 @@ TEST_F(RecordTorch, TheExamplesAreWhatTheirSourcesGive) {
             << name;
     }
   }
+}
+
+TEST_F(RecordTorch, WhatTheAnswerDependsOnIsKept) {
+  const Recorded got = recorded(
+      "import torch\n\ndef before(x, w, turned: bool, unread=0.5):\n"
+      "    return torch.cumsum(x, 1) - x + w\n",
+      "torch.manual_seed(3)\nbefore(torch.randn(3, 5), torch.randn(5), True, 0.25)\n");
+  const std::optional<Facts> facts = facts_of(got.recording);
+  ASSERT_TRUE(facts.has_value());
+  const auto of = [&](const std::string& argument, int dim) -> LabelInfluence {
+    for (const LabelInfluence& each : facts->influence)
+      if (each.argument == argument && each.dim == dim) return each;
+    ADD_FAILURE() << argument << " " << dim;
+    return {};
+  };
+  EXPECT_TRUE(of("x", 1).first);
+  EXPECT_FALSE(of("x", 1).last);
+  EXPECT_TRUE(of("x", 0).last);
+  ASSERT_EQ(of("x", 1).reach.size(), 1u);
+  EXPECT_EQ(of("x", 1).reach[0].counts, (std::vector<std::int64_t>{3, 3}));
+  EXPECT_EQ(of("w", 0).reach.at(0).counts, (std::vector<std::int64_t>{3, 1}));
+  EXPECT_FALSE(of("turned", -1).first);
+  EXPECT_FALSE(of("unread", -1).first);
+  EXPECT_TRUE(of("w", -1).first);
 }
 
 }  // namespace

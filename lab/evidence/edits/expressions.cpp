@@ -167,7 +167,7 @@ void add_operator(EditPlaces& places, std::size_t at) {
     const Code code = one_off    ? Code::off_by_one
                       : compares ? Code::inverted_condition
                                  : Code::wrong_expression;
-    const int rank = one_off ? 0 : other == "!=" || other == "==" ? 1 : compares ? 3 : 2;
+    const int rank = one_off || other == "!=" || other == "==" ? 0 : compares ? 3 : 2;
     if (other.empty())
       places.add({{at, last, ""}}, code, rank);
     else if (other == "right")

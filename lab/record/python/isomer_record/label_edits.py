@@ -246,8 +246,9 @@ def of_node(node):
         yield node.body, "inverted-condition"
         yield node.orelse, "inverted-condition"
     elif isinstance(node, ast.AugAssign):
-        yield ast.Assign([node.target], node.value, lineno=node.lineno), "missing-term"
-        yield ast.Pass(), "missing-term"
+        code = "missing-scale" if isinstance(node.op, (ast.Mult, ast.Div)) else "missing-term"
+        yield ast.Assign([node.target], node.value, lineno=node.lineno), code
+        yield ast.Pass(), code
         for other in OPERATORS.get(type(node.op), [])[:1]:
             yield ast.AugAssign(node.target, other(), node.value), "wrong-expression"
     elif isinstance(node, ast.If):
