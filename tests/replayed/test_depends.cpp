@@ -84,6 +84,27 @@ TEST(Depends, OnABoundThatNoCallOfTheTestReaches) {
   }
 }
 
+// A label takes both strides of a matrix, a port over raw memory that of its rows alone.
+TEST(Depends, OnNoStrideThatAPortIsNotGiven) {
+  for (const bool right : {true, false}) {
+    Recording recording;
+    record(recording, "row_sums", {counted("x", {5, 7}), counted("out", {5})}, [](std::vector<Value>& v) {
+      for (std::int64_t row = 0; row < 5; ++row) {
+        f32(v[1])[row] = 0;
+        for (std::int64_t i = 0; i < 7; ++i) f32(v[1])[row] += f32(v[0])[row * 7 + i];
+      }
+    });
+    recording.calls.back().strided = {2, 0};
+    const Diagnosis said =
+        judged("depends.cu", right ? "row_sums" : "row_sums_side_by_side", std::move(recording),
+               {"", "def row_sums(x, out):\n    rows, n = x.shape\n", ""});
+    if (right)
+      expect_told(said, {}, "");
+    else
+      expect_told(said, {Code::assumes_contiguous}, "strides [10, 1]");
+  }
+}
+
 std::string text_of(const NamedSizes& sizes) {
   std::string text;
   for (const NamedSize& each : sizes)

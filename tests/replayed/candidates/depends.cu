@@ -37,3 +37,16 @@ extern "C" void floored(const float* x, float* out, int n) { no_less<<<(n + 31) 
 extern "C" void floored_nowhere(const float* x, float* out, int n) {
   no_less<<<(n + 31) / 32, 32>>>(x, out, n, -INFINITY);
 }
+
+/// Sums of rows, whose own elements lie side by side.
+__global__ void sum_rows(const float* x, float* out, int n, int stride) {
+  float sum = 0;
+  for (int i = 0; i < n; ++i) sum += x[threadIdx.x * stride + i];
+  out[threadIdx.x] = sum;
+}
+extern "C" void row_sums(const float* x, float* out, int rows, int n, int stride_x_row) {
+  sum_rows<<<1, rows>>>(x, out, n, stride_x_row);
+}
+extern "C" void row_sums_side_by_side(const float* x, float* out, int rows, int n, int stride_x_row) {
+  sum_rows<<<1, rows>>>(x, out, n, n);
+}

@@ -49,9 +49,21 @@ Value spread(const Value& value, int strides) {
   return wide;
 }
 
-int strided(const Replayed& replayed, std::size_t role) {
+/// How many strides of an argument, from the first on, the label takes and the candidate is given: raw memory
+/// has no others.
+int strided(const Approach& approach, const Replayed& replayed, std::size_t role) {
   const std::vector<int>& list = replayed.call->strided;
-  return role < list.size() ? list[role] : 0;
+  const int of_label = role < list.size() ? list[role] : 0;
+  std::vector<bool> given;
+  for (const Passing& passing : approach.form.passings) {
+    if (passing.what != What::stride || passing.role != static_cast<int>(role)) continue;
+    const int dim = passing.dim < 0 ? passing.dim + replayed.values[role].tensor.rank : passing.dim;
+    if (dim >= static_cast<int>(given.size())) given.resize(static_cast<std::size_t>(dim) + 1);
+    given[static_cast<std::size_t>(dim)] = true;
+  }
+  if (given.empty()) return of_label;
+  const auto end = std::find(given.begin(), given.end(), false);
+  return std::min(of_label, static_cast<int>(end - given.begin()));
 }
 
 /// Arguments that are given as they are, and of which the label takes other strides too.
@@ -63,7 +75,7 @@ std::vector<std::size_t> open_roles(const Approach& approach, const Replayed& re
       continue;
     const auto role = static_cast<std::size_t>(passing.role);
     const Value& value = replayed.values[role];
-    if (strided(replayed, role) > 0 && value.is_tensor() && value.tensor.is_contiguous() &&
+    if (strided(approach, replayed, role) > 0 && value.is_tensor() && value.tensor.is_contiguous() &&
         !value.tensor.empty())
       list.push_back(role);
   }
@@ -101,7 +113,7 @@ void probe_views(const Approach& approach, const std::vector<Replayed>& calls,
   const auto called_with = [&](const std::vector<std::size_t>& roles) {
     Replayed other = calls[at];
     for (const std::size_t role : roles)
-      other.values[role] = spread(calls[at].values[role], strided(calls[at], role));
+      other.values[role] = spread(calls[at].values[role], strided(approach, calls[at], role));
     return replay_once(approach, other);
   };
   const std::vector<std::size_t> roles = open_roles(approach, calls[at]);
@@ -118,7 +130,7 @@ void probe_views(const Approach& approach, const std::vector<Replayed>& calls,
     const CallOutcome outcome = called_with({role});
     const std::size_t wrong = outcome.answer.ok() ? astray(approach, calls[at], plain, outcome) : 0;
     if (wrong == 0) continue;
-    const Value view = spread(calls[at].values[role], strided(calls[at], role));
+    const Value view = spread(calls[at].values[role], strided(approach, calls[at], role));
     Finding finding;
     finding.code = Code::assumes_contiguous;
     finding.argument = name;
