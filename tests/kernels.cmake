@@ -20,8 +20,14 @@ function(isomer_kernel_test name)
     ENVIRONMENT "ISOMER_CACHE=${test_cache};ISOMER_NVRTC=${NVRTC_LIBRARY}")
 endfunction()
 
-# Watched, at 32 and 64 lanes. The first tier takes fewer cases, which run every kernel too.
-isomer_kernel_test(emulated check --backend emulated --sample 1)
+# Watched, at 32 and 64 lanes. The first tier takes fewer cases, which run every kernel too; for attention, where to plan all
+# cases takes longer than to run some, they stand here: each kernel of the implementation for every device has one. Those for
+# Ampere and Hopper run in tests/emulated and tests/device_faults.
+add_test(NAME gpu.emulated COMMAND ${PROJECT_SOURCE_DIR}/tests/check_all_but $<TARGET_FILE:isomer_cli> attention --backend emulated --sample 1)
+set_tests_properties(gpu.emulated PROPERTIES TIMEOUT 5400 PROCESSORS 2 ENVIRONMENT "ISOMER_CACHE=${test_cache}")
+isomer_kernel_test(emulated_attention check attention --implementation emulated/portable --backend emulated
+  --case "attention b=2 sq=4 sk=0 hq=2 lse" --case "attention sq=9 sk=80 hq=2 hkv=1 d=32 lse left=1 right=0"
+  --case "attention b=2 sq=5 sk=39 hq=4 d=24 dv=40 lse qv causal append=3" --case "attention b=2 sq=1 sk=3 hq=2 f32 lse num_splits=2")
 isomer_kernel_test(emulated_28 check --backend emulated --sample 28)
 # The second tier compiles every program, the first so many of each kernel.
 isomer_kernel_test(sm_90a_sample prebuild --arch sm_90a --no-spills --sample 1 --out ${CMAKE_BINARY_DIR}/tests/bundles/sm_90a_sample)

@@ -92,7 +92,7 @@ class Spoiler {
 };
 
 /// Of an op's ordinary cases the first tier runs one in so many.
-constexpr std::size_t kNth = 8;
+constexpr std::size_t kNth = 24;
 
 class EveryFunction : public testing::TestWithParam<std::string> {
  protected:

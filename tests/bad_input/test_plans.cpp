@@ -57,7 +57,7 @@ class EveryPlan : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(EveryPlan, GivesElsewhereWhatTheOpGives) {
-  for (const oracle::Case& each : tests::cases_of_tier(*oracle::find_oracle(function().op), 8)) {
+  for (const oracle::Case& each : tests::cases_of_tier(*oracle::find_oracle(function().op), 24)) {
     Attempt made(each.line());
     const Planned planned = function().plan(Queue::cpu(), made.call());
     const CPlan planned_in_c(made);

@@ -12,3 +12,5 @@ if(TARGET isomer_trace_cuda)
 endif()
 set(environment "ISOMER_CACHE=${test_cache}")
 set(single test_recorded.cpp test_traced_parts.cpp)
+# Little else is slow here, and it takes the memory that it says.
+set(second_tier Diff.ComparesAMillionLaunchesInLittleMemory)

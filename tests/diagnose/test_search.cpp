@@ -140,7 +140,7 @@ bool shows_in(const Given& given, const Port& port, const std::string& variation
 }
 
 /// Some eight of the pairs of variations that show alone, spread over all of them, four where there are very
-/// many, of which each takes longer as well; the first tier has half of them.
+/// many, of which each takes longer as well; the first tier has an eighth of them.
 std::vector<Planted> pairs(const Port& port) {
   const std::vector<oracle::Variation>& all = port.oracle->variations;
   std::vector<std::shared_ptr<const Given>> probes;
@@ -154,7 +154,7 @@ std::vector<Planted> pairs(const Port& port) {
     return at->second;
   };
   std::vector<Planted> list;
-  const std::size_t share = (all.size() > 30 ? 8 : 16) / (tests::has_every_case() ? 1 : 4);
+  const std::size_t share = (all.size() > 30 ? 8 : 16) / (tests::has_every_case() ? 1 : 8);
   const std::size_t step = std::max<std::size_t>(11, all.size() * all.size() / share | 1);
   std::size_t turn = step;  // since the last that was taken
   for (std::size_t a = 0; a < all.size(); ++a)
@@ -243,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(Of, EveryForm, testing::ValuesIn(all_ports()), [](const
 });
 
 INSTANTIATE_TEST_SUITE_P(Of, EveryVariationOfAnOp,
-                         testing::ValuesIn(tests::every_nth(variations_of_ops(), 9)), [](const auto& info) {
+                         testing::ValuesIn(tests::every_nth(variations_of_ops(), 18)), [](const auto& info) {
                            std::string name =
                                info.param.forms.front()->oracle->contract->op + "_" + info.param.variation;
                            std::replace_if(

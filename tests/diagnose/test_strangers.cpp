@@ -72,7 +72,7 @@ TEST_P(Strangers, AreJudgedByWhatTheyDo) {
   EXPECT_LE(std::count_if(said.findings.begin(), said.findings.end(), is_remark), 3) << words_of(said);
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, Strangers, testing::ValuesIn(tests::every_nth(kStrangers, 6)),
+INSTANTIATE_TEST_SUITE_P(Of, Strangers, testing::ValuesIn(tests::every_nth(kStrangers, 12)),
                          [](const auto& info) { return std::string(info.param.entry); });
 INSTANTIATE_TEST_SUITE_P(More, Strangers,
                          testing::ValuesIn(tests::in_second_tier(std::vector(std::begin(kMore),

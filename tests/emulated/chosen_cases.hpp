@@ -19,12 +19,13 @@ struct Taken {
                                    ///< value of a kernel's variant and each program that `bench` runs
 };
 
-/// Every ordinary case that it takes and for which its device has memory.
+/// Every ordinary case, of the first tier a share of them, that it takes and for which its device has
+/// memory.
 std::vector<Taken> taken_by(const oracle::Oracle& oracle, const gpu::Implementation& implementation,
                             const gpu::Facts& facts);
 
 /// So many of them that cost least, in work and in programs to compile, and still show all that the list
-/// shows.
+/// shows; in the first tier all that eight programs show, and every kernel.
 std::vector<Taken> cheapest(const std::vector<Taken>& list, std::size_t count);
 
 }  // namespace isomer

@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(
                          Way{"hopper_bytes", "emulated/sm90", DType::e4m3fn, 16, 300, 1},
                          Way{"hopper_wide", "emulated/sm90_wide", DType::bf16, 16, 130, 1, 512},
                          Way{"hopper_wide_in_parts", "emulated/sm90_wide", DType::bf16, 7, 130, 2, 512}},
-        2)),
+        4)),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

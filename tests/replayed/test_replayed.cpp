@@ -135,7 +135,7 @@ TEST_P(EveryCandidate, IsToldItsFaultAndNothingElse) {
   EXPECT_EQ(diagnosis.calls, static_cast<int>(calls_of_label(row.label).calls.size()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Candidates, EveryCandidate, testing::ValuesIn(tests::every_nth(rows(), 2)),
+INSTANTIATE_TEST_SUITE_P(Candidates, EveryCandidate, testing::ValuesIn(tests::every_nth(rows(), 3)),
                          [](const auto& info) { return std::string(info.param.entry); });
 
 /// x is halved in place by the label; this returns the half and leaves x.

@@ -23,3 +23,5 @@ add_executable(bare_launch EXCLUDE_FROM_ALL vendors/call_cost/bare_launch.cpp ve
 target_link_libraries(bare_launch PRIVATE isomer_static isomer_options)
 add_dependencies(call_cost isomer_stand_in_cuda isomer_stand_in_nvrtc)
 list(APPEND labels timed)
+# Processes that meet in an empty cache; emulator.module and CacheRace show the same of fewer.
+set(second_tier EmulatedFault.ProcessesThatBeginAtOnceOnAnEmptyCacheHarmNobody)
