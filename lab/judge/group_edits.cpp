@@ -38,7 +38,13 @@ void GroupReplay::explain_by_an_edit(const std::vector<Replayed>& calls, const A
     explain_by_sizes_and_an_edit(calls, as_called, own);
   else
     explain_by_an_edit(calls, as_called, answered, found, own);
-  for (Finding& each : own) add_once(all, std::move(each));
+  for (Finding& each : own) {
+    // What an edit mends for calls of another signature, it mends for these.
+    const bool told = !each.edited.empty() && std::any_of(all.begin(), all.end(), [&](const Finding& other) {
+      return other.fix == each.fix && other.edited == each.edited;
+    });
+    if (!told) add_once(all, std::move(each));
+  }
 }
 
 void GroupReplay::explain_by_an_edit(const std::vector<Replayed>& calls, const Approach& as_called,

@@ -124,6 +124,12 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   std::erase_if(diagnosis.findings, [&](const Finding& each) {
     return each.code == Code::ignores_argument && counts.depend_on(each.argument);
   });
+  // Where threads race, which of several equal values is taken is chance.
+  if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& each) {
+        return each.subject == Subject::candidate &&
+               (each.code == Code::race || each.code == Code::missing_barrier);
+      }))
+    std::erase_if(diagnosis.findings, [](const Finding& each) { return each.code == Code::tie_rule; });
   // Calls whose exponentials overflow show what others show the cause of.
   if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
                   [](const Finding& each) { return each.code == Code::missing_max_subtraction; }))

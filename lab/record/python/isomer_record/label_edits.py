@@ -95,6 +95,12 @@ def is_maximum(node):
     )
 
 
+def additive_products(node):
+    """Whether it is a * x + b * y, of different x and y."""
+    products = [isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mult) for each in (node.left, node.right)]
+    return isinstance(node.op, (ast.Add, ast.Sub)) and all(products) and ast.dump(node.left.right) != ast.dump(node.right.right)
+
+
 def of_operands(node):
     """A term, a factor or a divisor left out, and another operator."""
     additive = isinstance(node.op, (ast.Add, ast.Sub))
@@ -116,6 +122,11 @@ def of_operands(node):
         yield ast.BinOp(node.left, other(), node.right), "wrong-expression"
     if isinstance(node.op, (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod)):
         yield ast.BinOp(node.right, node.op, node.left), "wrong-expression"
+    # Of two products each has the other's factor.
+    if additive_products(node):
+        left, right = copy.deepcopy(node.left), copy.deepcopy(node.right)
+        left.right, right.right = right.right, left.right
+        yield ast.BinOp(left, node.op, right), "argument-order"
     # The constant inside of a root, outside of it, and the other way round.
     if isinstance(node.op, ast.Add) and is_small(node.right) and isinstance(node.left, ast.Call) and node.left.args:
         inner = copy.deepcopy(node.left)
