@@ -293,13 +293,15 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
                           numbers.explanation.others,
                           numbers.explanation.explains,
                           memory_safe,
-                          request.source};
+                          request.source,
+                          request.stranger && !has_the_originals_name(candidate, called)};
   if (!numbers.evidence.empty()) {
     probe_poison(subject, probed);
     probe_strides(subject, probed);
     if (asked->carries_sparse_storages()) probe_wide_strides(subject, probed);
     probe_indices(subject, probed);
     probe_sizes(subject, probed);
+    probe_larger_sizes(subject, probed);
     probe_narrow_indices(subject, probed);
     probe_empty(subject, probed);
     probe_schedule(subject, asked == &candidate ? wide.get() : nullptr, probed);

@@ -1,5 +1,6 @@
 #include "lab/evidence/probes/probes.hpp"
 
+#include "lab/evidence/probes/counted.hpp"
 #include "lab/evidence/probes/watched.hpp"
 #include "lab/evidence/variations/changed_answers.hpp"
 
@@ -71,36 +72,10 @@ std::int64_t block_of(const std::vector<std::int64_t>& right, const std::vector<
   return 0;
 }
 
-struct Wrong {
-  std::size_t elements = 0, all = 0, last_right = 0, first = 0;
-  std::string output;
-  std::size_t not_finite = 0;  ///< of the wrong ones, where the op's are
-};
-
 /// Whether memory was touched that is not aligned for what touches it.
 bool is_unaligned(const Answer& answer) {
   return std::any_of(answer.seen.begin(), answer.seen.end(),
                      [](const Seen& seen) { return seen.kind == "misaligned"; });
-}
-
-/// Against the reference with variations that explain the rest.
-Wrong wrong_elements(const Subjected& s, const Given& given, const Trial& trial,
-                     const std::vector<std::string>& set) {
-  const oracle::Expected want = varied(given, *s.port.oracle, oracle::Variations(set));
-  Wrong wrong;
-  for (std::size_t t = 0; t < want.tensors.size(); ++t)
-    for (std::size_t i = 0; i < want.tensors[t].value.size(); ++i) {
-      const bool unknown = !want.tensors[t].unknown.empty() && want.tensors[t].unknown[i] != 0;
-      if (given.open[t][i] || unknown || !want.tensors[t].written[i]) continue;
-      ++wrong.all;
-      if (holds(want.tensors[t], i, trial.outputs[t][i])) continue;
-      wrong.not_finite += !std::isfinite(trial.outputs[t][i]) && std::isfinite(want.tensors[t].value[i]);
-      if (wrong.elements++ == 0) {
-        wrong.first = i;
-        wrong.output = want.tensors[t].name;
-      }
-    }
-  return wrong;
 }
 
 /// Whether two answers to the plain problem, right or wrong, are no further from each other than rounding may
@@ -116,13 +91,6 @@ bool within_bounds(const Subjected& s, const Trial& a, const Trial& b) {
     }
   }
   return true;
-}
-
-/// Whether one of the variations keeps an intermediate result in a narrower type.
-bool rounds_otherwise(const std::vector<std::string>& set) {
-  return std::any_of(set.begin(), set.end(), [](const std::string& name) {
-    return code_of(name).code == Code::intermediate_precision;
-  });
 }
 
 }  // namespace
