@@ -44,7 +44,7 @@ constexpr Stranger kStrangers[] = {
     {"swing_given_up", "sin", "fail", Code::crash, "limits.cu"},
     {"swing_whole_blocks", "sin", "fail", Code::tail_mask, "limits.cu"},
     {"swing_up_to_100000", "sin", "fail", Code::tail_mask, "limits.cu"},
-    {"attend_model_width", "attention", "pass", Code::none, "limits.cu"},
+    {"attend_model_width", "attention", "pass", Code::convention, "limits.cu"},
     {"attend_one_head", "attention", "pass", Code::none, "limits.cu"},
     {"swing_later", "sin", "fail", Code::unexplained, "limits.cu"},
     {"attend_unguarded_tiles", "attention", "fail", Code::nan_inf, "houses.cu"},
@@ -330,6 +330,16 @@ constexpr Stranger kMore[] = {
     {"merge_by_smaller", "merge_attention", "fail", Code::missing_max_subtraction, "guards.cu"},
     {"attend_up_to_own", "attention", "pass", Code::convention, "guards.cu"},
     {"attend_before_own", "attention", "fail", Code::mask_alignment, "guards.cu"},
+    {"attend_any_dimension", "attention", "pass", Code::none, "larger.cu"},
+    {"attend_48_dimensions", "attention", "fail", Code::unwritten_output, "larger.cu"},
+    {"shrink_any_row", "act_quant", "pass", Code::none, "larger.cu"},
+    {"shrink_six_groups", "act_quant", "fail", Code::unwritten_output, "larger.cu"},
+    {"widen_pitched", "weight_dequant", "pass", Code::none, "larger.cu"},
+    {"widen_one_more", "weight_dequant", "fail", Code::out_of_bounds_read, "larger.cu"},
+    {"sway_in_little_room", "sin", "pass", Code::none, "larger.cu"},
+    {"sway_in_much_room", "sin", "fail", Code::launch_failed, "larger.cu"},
+    {"decode_joined_parts", "attention", "pass", Code::convention, "larger.cu"},
+    {"decode_added_parts", "attention", "fail", Code::missing_rescale, "larger.cu"},
 };
 
 }  // namespace isomer::lab

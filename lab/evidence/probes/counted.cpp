@@ -34,4 +34,9 @@ bool rounds_otherwise(const std::vector<std::string>& set) {
   });
 }
 
+bool leaves_sums(const std::vector<std::string>& set) {
+  return std::any_of(set.begin(), set.end(),
+                     [](const std::string& name) { return code_of(name).code == Code::missing_rescale; });
+}
+
 }  // namespace isomer::lab

@@ -22,5 +22,7 @@ Wrong wrong_elements(const Subjected& s, const Given& given, const Trial& trial,
 
 /// Whether one of the variations keeps an intermediate result in a narrower type.
 bool rounds_otherwise(const std::vector<std::string>& set);
+/// Whether sums are left as they are where a maximum rises: how wrong that is depends on where it does.
+bool leaves_sums(const std::vector<std::string>& set);
 
 }  // namespace isomer::lab

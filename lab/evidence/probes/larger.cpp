@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -37,16 +38,30 @@ std::map<std::string, std::int64_t> numbers_of(const std::string& line) {
   return list;
 }
 
-/// The largest size of the line, of those that are larger than in every probe.
-std::string larger_field(const std::map<std::string, std::int64_t>& sizes,
+/// The largest size of the line, of those that are larger than in every probe; one that nothing else varies,
+/// where there is one.
+std::string larger_field(const oracle::Original& original, const std::map<std::string, std::int64_t>& sizes,
                          const std::map<std::string, std::set<std::int64_t>>& asked) {
+  const auto varied = [&](const std::string& field) {
+    return std::any_of(original.sizes.begin(), original.sizes.end(),
+                       [&](const std::string& line) { return (" " + line).ends_with(" " + field + "="); });
+  };
   std::string largest;
   for (const auto& [field, size] : sizes) {
     const auto before = asked.find(field);
     if (before == asked.end() || size <= *before->second.rbegin()) continue;
-    if (largest.empty() || size >= sizes.at(largest)) largest = field;
+    if (largest.empty() ||
+        std::make_pair(!varied(field), size) >= std::make_pair(!varied(largest), sizes.at(largest)))
+      largest = field;
   }
   return largest;
+}
+
+/// Whether something is told of sizes already, which larger ones show too.
+bool is_wrong_of_sizes(const Probed& found) {
+  return std::any_of(found.findings.begin(), found.findings.end(), [](const Finding& each) {
+    return each.code == Code::tail_mask || each.code == Code::missing_rescale || each.code == Code::nan_inf;
+  });
 }
 
 std::string listed_sizes(const std::set<std::int64_t>& sizes) {
@@ -68,7 +83,9 @@ bool says_its_room(const Subjected& s, const std::string& field, std::int64_t ri
   const std::vector<Match> all = constant.all(s.source);
   return std::any_of(all.begin(), all.end(), [&](const Match& match) {
     const std::int64_t value = std::atoll(match[2].c_str());
-    return value >= right && value < wrong && named.is(lower_case(match[1]));
+    constexpr std::int64_t kOfE4m3[] = {448, 240};  // the largest values of formats
+    const bool format = std::find(std::begin(kOfE4m3), std::end(kOfE4m3), value) != std::end(kOfE4m3);
+    return !format && value >= right && value < wrong && named.is(lower_case(match[1]));
   });
 }
 
@@ -132,7 +149,7 @@ Finding finding_of_larger(const Subjected& s, const LargerCall& call, const std:
 }  // namespace
 
 void probe_larger_sizes(const Subjected& s, Probed& found) {
-  if (!s.explained || !s.memory_safe) return;
+  if (!s.explained || !s.memory_safe || is_wrong_of_sizes(found) || leaves_sums(s.set)) return;
   const oracle::Original& original = *s.port.original;
   std::map<std::string, std::set<std::int64_t>> asked;
   for (const std::string& line : original.probes)
@@ -143,7 +160,7 @@ void probe_larger_sizes(const Subjected& s, Probed& found) {
   double worked = 0;
   const auto ask = [&](const std::string& line, bool seldom) {
     const std::map<std::string, std::int64_t> sizes = numbers_of(line);
-    const std::string field = larger_field(sizes, asked);
+    const std::string field = larger_field(original, sizes, asked);
     if (field.empty() || worked > kWorkOfLarger) return;
     LargerCall call{field, sizes.at(field), seldom, nullptr, {}, {}};
     try {

@@ -7,7 +7,6 @@
 #include "core/codec.hpp"
 #include "lab/ask/nearness.hpp"
 #include "lab/findings/source_places.hpp"
-#include "lab/findings/variation_codes.hpp"
 
 #include <fmt/format.h>
 
@@ -91,6 +90,23 @@ bool within_bounds(const Subjected& s, const Trial& a, const Trial& b) {
     }
   }
   return true;
+}
+
+/// Of an op with sums that are rescaled: whether the call is right with queries of zeros, with which no
+/// maximum differs from another.
+bool is_right_of_equal_scores(const Subjected& s, const std::string& line, Probed& found) {
+  const std::vector<oracle::Variation>& variations = s.port.oracle->variations;
+  if (std::none_of(variations.begin(), variations.end(),
+                   [](const oracle::Variation& each) { return each.name.starts_with("rescale="); }))
+    return false;
+  try {
+    const std::shared_ptr<const Given> given = given_by_line(s.port, line + " regime=zero", s.dtypes);
+    ++found.calls;
+    const Trial trial = try_call(s.candidate, s.form, s.port, *given, s.settings);
+    return trial.ok() && wrong_elements(s, *given, trial, s.set).elements == 0;
+  } catch (const Error&) {  // there is no such regime
+    return false;
+  }
 }
 
 }  // namespace
@@ -196,12 +212,21 @@ void probe_sizes(const Subjected& s, Probed& found) {
     finding.argument = first.output;
     const std::int64_t block = block_of(right, wrong);
     // Numbers that are wrong for another reason are so for some sizes and not for others.
-    if (block == 0 && !s.explained) continue;
+    if (block == 0 && (!s.explained || leaves_sums(s.set))) continue;
     finding.evidence = fmt::format(
         "right for {} = {}, wrong for {}{}: {} of {} elements in '{}' are wrong, the first is {}[{}]", name,
         listed(right), listed(wrong),
         block > 0 ? fmt::format(" (all sizes that are not a multiple of {})", block) : "", first.elements,
         first.all, first_line, first.output, first.first);
+    if (block == 0 && is_right_of_equal_scores(s, line + std::to_string(wrong.front()), found)) {
+      finding.code = Code::missing_rescale;
+      finding.evidence +=
+          "; where all scores are equal they are right: sums of parts are added that have other "
+          "maxima";
+      finding.fix = "multiply each part's sums by e^(its maximum - the common maximum) before they are added";
+      add_once(found.findings, std::move(finding));
+      continue;
+    }
     // What is done up to a size, and not begun above it, was made for those sizes. A number of elements that
     // the launch does not cover is a tail all the same.
     if (silent && right.back() < wrong.front() && wrong.front() < kLargeSize) {
