@@ -340,6 +340,13 @@ constexpr Stranger kMore[] = {
     {"sway_in_much_room", "sin", "fail", Code::launch_failed, "larger.cu"},
     {"decode_joined_parts", "attention", "pass", Code::convention, "larger.cu"},
     {"decode_added_parts", "attention", "fail", Code::missing_rescale, "larger.cu"},
+    {"decode_keys", "attention", "pass", Code::none, "keys.cu"},
+    {"decode_keys_unscaled", "attention", "fail", Code::missing_scale, "keys.cu"},
+    {"attend_times_root", "attention", "fail", Code::wrong_expression, "keys.cu"},
+    {"attend_wide_scores", "attention", "pass", Code::none, "keys.cu"},
+    {"attend_narrow_scores", "attention", "fail", Code::intermediate_precision, "keys.cu"},
+    {"attend_checked_at_once", "attention", "pass", Code::convention, "tensors.cu"},
+    {"attend_checked_unscaled", "attention", "fail", Code::missing_scale, "tensors.cu"},
 };
 
 }  // namespace isomer::lab
