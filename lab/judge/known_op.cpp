@@ -239,9 +239,10 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
       diagnosis.findings.push_back(std::move(finding));
     }
   const EditsAsked how = edits_asked(numbers, *called.form.entry, request.every_edit);
-  const bool looked_for = other == nullptr && set == nullptr && how.any &&
-                          (!request.stranger || has_the_originals_name(candidate, called) ||
-                           (unsettled() && !takes_tensors(*called.form.entry)));
+  const bool looked_for =
+      other == nullptr && set == nullptr && how.any &&
+      (!request.stranger || has_the_originals_name(candidate, called) ||
+       (unsettled() && !takes_tensors(*called.form.entry) && !writes_nothing(*called.given, called.trial)));
   const Finding edit =
       looked_for ? of_one_edit(request.exchanging, called, questions, numbers, how) : Finding();
   const Candidate* asked = other != nullptr ? other.get() : set != nullptr ? set.get() : &candidate;

@@ -347,6 +347,8 @@ constexpr Stranger kMore[] = {
     {"attend_narrow_scores", "attention", "fail", Code::intermediate_precision, "keys.cu"},
     {"attend_checked_at_once", "attention", "pass", Code::convention, "tensors.cu"},
     {"attend_checked_unscaled", "attention", "fail", Code::missing_scale, "tensors.cu"},
+    {"attend_two_lengths", "attention", "error", Code::none, "keys.cu"},
+    {"attend_unwritten", "attention", "fail", Code::unwritten_output, "keys.cu"},
 };
 
 }  // namespace isomer::lab
