@@ -166,7 +166,7 @@ void narrow(const Port*& port, const Fit& fit, Reading& reading) {
     if (fit.used.count(feature.field) == 0) unused.emplace_back("(^|\\s)" + feature.field + "=(\\S*)");
   if (unused.empty()) return;
   auto original = std::make_shared<oracle::Original>(*port->original);
-  for (std::vector<std::string>* lines : {&original->probes, &original->sizes, &original->empties}) {
+  for (std::vector<std::string>* lines : original->all_lines()) {
     std::vector<std::string> kept;
     for (const std::string& line : *lines) {
       // A line that varies the field itself ends with it.

@@ -365,7 +365,7 @@ const std::vector<VariationCode>& table() {
        {"/\\s*\\w*(BC|Bc|BLOCK|TILE|tile|block)", "<="}},
       {"lse=maximum", Code::missing_term, "add the logarithm of the sum to the maximum", {"lse"}},
       {"heads=modulo", Code::head_mapping, "read kv head h / (Hq / Hkv) for query head h", {"%"}},
-      {"logits=", Code::intermediate_precision, "accumulate q·k in f32", {"half"}},
+      {"logits=", Code::intermediate_precision, "accumulate q·k in f32", {"half|bfloat16|bf16"}},
       {"causal=top-left",
        Code::mask_alignment,
        "let query i see key j if j <= i + Sk - Sq",

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <string_view>
 
 namespace isomer::lab {
@@ -95,6 +97,27 @@ std::string of_unused_inputs(const Candidate& candidate, const CallSettings& set
       called.form.entry->name, unused, 100 * share_right(*called.given, called.trial), called.port->op);
 }
 
+/// Whether the source has launches, of templates too, which are no entries.
+bool has_launches(const Candidate& candidate) {
+  if (candidate.path().extension() == ".so") return false;
+  std::ifstream in(candidate.path(), std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  return text.find("<<<") != std::string::npos || text.find("LaunchKernel") != std::string::npos;
+}
+
+/// That no call launched a kernel, though none was refused, and none wrote anything: what chooses a kernel by
+/// the sizes has none for these.
+std::string of_other_sizes(const Called& called, const Numbers& numbers) {
+  if (numbers.answers.empty() || !numbers.failures.empty()) return {};
+  for (const Answer& answer : numbers.answers)
+    if (answer.launches > 0 || !answer.refused_launches.empty() || !answer.seen.empty()) return {};
+  if (!writes_nothing(*called.given, called.trial)) return {};
+  return fmt::format(
+      "{} launches no kernel and writes nothing in any of the {} calls that it was asked: it may be made for "
+      "other sizes",
+      called.form.entry->name, numbers.answers.size());
+}
+
 }  // namespace
 
 std::string why_not_accused(const Called& called) {
@@ -132,6 +155,11 @@ std::string why_not_accused(const Candidate& candidate, bool stranger, const Cal
     return launch_is_unknown(called.form.entry->name);
   if (std::string why = has_other_pages(called, numbers); !why.empty()) return why;
   if (std::string why = is_nothing_like_the_op(called, numbers); !why.empty()) return why;
+  if (has_launches(candidate))
+    if (std::string why = of_other_sizes(called, numbers); !why.empty()) return why;
+  // Threads that race make an answer wrong, and leave none of it out.
+  if (numbers.raced && leaves_out(*called.given, called.trial))
+    if (std::string why = of_other_inputs(called); !why.empty()) return why;
   if (numbers.pattern || numbers.raced) return {};
   if (std::string why = of_other_inputs(called); !why.empty()) return why;
   return of_unused_inputs(candidate, settings, called);

@@ -239,8 +239,10 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
       diagnosis.findings.push_back(std::move(finding));
     }
   const EditsAsked how = edits_asked(numbers, *called.form.entry, request.every_edit);
-  const bool looked_for = other == nullptr && set == nullptr && how.any &&
-                          (!request.stranger || has_the_originals_name(candidate, called));
+  const bool looked_for =
+      other == nullptr && set == nullptr && how.any &&
+      (!request.stranger || has_the_originals_name(candidate, called) ||
+       (unsettled() && !takes_tensors(*called.form.entry) && !writes_nothing(*called.given, called.trial)));
   const Finding edit =
       looked_for ? of_one_edit(request.exchanging, called, questions, numbers, how) : Finding();
   const Candidate* asked = other != nullptr ? other.get() : set != nullptr ? set.get() : &candidate;
@@ -293,13 +295,15 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
                           numbers.explanation.others,
                           numbers.explanation.explains,
                           memory_safe,
-                          request.source};
+                          request.source,
+                          request.stranger && !has_the_originals_name(candidate, called)};
   if (!numbers.evidence.empty()) {
     probe_poison(subject, probed);
     probe_strides(subject, probed);
     if (asked->carries_sparse_storages()) probe_wide_strides(subject, probed);
     probe_indices(subject, probed);
     probe_sizes(subject, probed);
+    probe_larger_sizes(subject, probed);
     probe_narrow_indices(subject, probed);
     probe_empty(subject, probed);
     probe_schedule(subject, asked == &candidate ? wide.get() : nullptr, probed);

@@ -85,8 +85,8 @@ std::string takes_pages(const Called& called) {
   const std::string pages = pages_of(*called.form.entry, *called.port);
   if (pages.empty()) return {};
   return fmt::format(
-      "{} finds keys through {}, which is none of the forms in which keys in pages are asked, so "
-      "it is not judged",
+      "{} finds keys through {}, and in none of the forms in which keys in pages are asked is its answer "
+      "right, or wrong by one fault that is known: its pages may lie otherwise, so it is not judged",
       called.form.entry->name, pages);
 }
 

@@ -4,6 +4,7 @@
 #include "oracle/expected.hpp"
 #include "oracle/problem.hpp"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -112,8 +113,15 @@ struct Original {
     std::function<std::vector<std::vector<double>>(const core::Call&)> magnitudes;
   };
   Scaling scaling = {};
+  /// Case lines of sizes that models have, beside small ones: head dimensions, lengths of rows, heads. A
+  /// kernel that takes any size is asked for them; `seldom`: of which many kernels have no room.
+  std::vector<std::string> larger = {}, seldom = {};
   /// Sizes without a ragged edge, where a wrong count of blocks shows nothing: "m=128 n=256". May be empty.
   std::string whole_blocks = {};
+
+  std::array<std::vector<std::string>*, 5> all_lines() {
+    return {&probes, &sizes, &empties, &larger, &seldom};
+  }
 };
 
 }  // namespace isomer::oracle

@@ -37,19 +37,23 @@ void* Block::shared(SharedSite& site) {
   if (index >= shared_.size()) shared_.resize(index + 1);
   Shared& s = shared_[index];
   if (s.used) return s.buffer->begin;
-  std::size_t total = site.bytes + launch_.request.shared_bytes;
+  // A kernel's arrays count together for the compiler, whatever dynamic memory it may be given besides.
+  std::size_t fixed = site.bytes;
   for (const Shared& other : shared_) {
-    if (other.used) total += other.buffer->bytes;
+    if (other.used) fixed += other.buffer->bytes;
   }
+  const std::size_t total = fixed + launch_.request.shared_bytes;
   const std::size_t limit =
       std::max(limits().static_shared_bytes,
                launch_.request.shared_bytes + site.bytes > 0 ? limits().shared_bytes_opt_in : std::size_t{0});
-  if (site.bytes > limits().static_shared_bytes || total > limit) {
-    refuse(
-        error::launch_out_of_resources,
-        std::string(launch_.request.kernel) + ": shared array " + site.name + " brings the block to " +
-            std::to_string(total) + " bytes of shared memory, the device has " +
-            std::to_string(site.bytes > limits().static_shared_bytes ? limits().static_shared_bytes : limit));
+  if (fixed > limits().static_shared_bytes || total > limit) {
+    const bool of_fixed = fixed > limits().static_shared_bytes;
+    refuse(error::launch_out_of_resources,
+           std::string(launch_.request.kernel) + ": shared array " + site.name + " brings the block to " +
+               std::to_string(of_fixed ? fixed : total) + " bytes of shared memory" +
+               (of_fixed ? " in arrays of fixed size, a kernel may have " +
+                               std::to_string(limits().static_shared_bytes) + " of these"
+                         : ", the device has " + std::to_string(limit)));
     launch_.fail(error::launch_out_of_resources);
     abandon();
   }
@@ -110,8 +114,9 @@ std::byte* Block::shared_at(std::uint32_t address, std::size_t bytes) const {
 
 void* Block::dynamic_shared() {
   if (!dynamic_.buffer) {
-    dynamic_.buffer = Memory::instance().allocate(launch_.request.shared_bytes, Space::shared,
-                                                  "dynamic shared memory", 1024, launch_.watch ? worker_.region() : 0);
+    dynamic_.buffer =
+        Memory::instance().allocate(launch_.request.shared_bytes, Space::shared, "dynamic shared memory",
+                                    1024, launch_.watch ? worker_.region() : 0);
     if (!dynamic_.buffer) {
       launch_.fail(error::out_of_memory);
       abandon();

@@ -1,10 +1,10 @@
 #include "lab/ask/adapting/numbers.hpp"
 
 #include "lab/ask/names/number_words.hpp"
+#include "lab/ask/nearness.hpp"
 
 #include <algorithm>
 #include <set>
-#include "lab/ask/nearness.hpp"
 
 namespace isomer::lab {
 namespace {
@@ -118,12 +118,18 @@ void try_numbers(const Candidate& candidate, const CallRequest& request, const s
   settings.timeout_seconds = std::min(settings.timeout_seconds, kSecondsEach);
   double lost = 0, worked = 0;
   const std::vector<Passing> guesses = numbers_of(*called.port, *called.given);
+  // How many sizes keep to the memory of the tensors and fill the answer.
+  const auto fits = [&](const Trial& trial) {
+    return trial.ok() && !strays(trial) && !leaves_out(*called.given, trial);
+  };
+  std::size_t fitting = 0;
   const auto attempt = [&](const Form& form) {
     if (lost > kSecondsLost || worked > kSecondsWorked) return;
     Trial trial = try_call(candidate, form, *called.port, *called.given, settings);
     worked += trial.answer.worked_seconds;
     if (trial.answer.end == Answer::End::timed_out || trial.answer.end == Answer::End::too_large)
       lost += kSecondsEach;
+    fitting += fits(trial);
     const double now = worth_of(trial);
     if (now <= best) return;
     best = now;
@@ -148,6 +154,8 @@ void try_numbers(const Candidate& candidate, const CallRequest& request, const s
           attempt(two);
         }
   }
+  // What no other size of the tensors fits needs no right answer to be known.
+  if (unsure.size() == 1 && fitting == 1 && fits(called.trial)) called.unsure.clear();
 }
 
 }  // namespace isomer::lab

@@ -293,7 +293,10 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
                      {}};
           way.trial = try_call(candidate, way.form, way.simpler->port, *way.given, settings);
           worked += way.trial.answer.worked_seconds;
-          takes = way.trial.answer.end != Answer::End::refused || !is_about_dtype(way.trial.answer.message);
+          // One check of dtypes and sizes together may have failed for either.
+          const std::string& said = way.trial.answer.message;
+          takes =
+              way.trial.answer.end != Answer::End::refused || !is_about_dtype(said) || is_about_rank(said);
           way.score = likelihood(*way.given, way.trial);
           way.limit = first;
           if (takes && first.text.empty()) first = outcome(*way.given, way.trial);

@@ -23,7 +23,7 @@ Pattern field_of(const std::string& name) { return Pattern("(^|\\s)" + name + "=
 template <class Change>
 void change_lines(oracle::Original& original, const std::string& name, const Change& change) {
   const Pattern field = field_of(name);
-  for (std::vector<std::string>* lines : {&original.probes, &original.sizes, &original.empties}) {
+  for (std::vector<std::string>* lines : original.all_lines()) {
     std::vector<std::string> kept;
     for (const std::string& line : *lines) {
       const std::optional<Match> match = field.find(line);
@@ -140,8 +140,7 @@ void choose(Simpler& simpler, const std::string& name, const std::string& value)
 bool choose_ratio(Simpler& simpler, int ratio) {
   static const Pattern heads("(^|\\s)hq=(\\d+) hkv=(\\d+)\\b");
   bool any = false;
-  for (std::vector<std::string>* lines :
-       {&simpler.original.probes, &simpler.original.sizes, &simpler.original.empties})
+  for (std::vector<std::string>* lines : simpler.original.all_lines())
     for (std::string& line : *lines)
       if (const std::optional<Match> match = heads.find(line)) {
         const int keys = std::atoi((*match)[3].c_str());

@@ -35,6 +35,7 @@ const std::map<std::string, std::vector<std::string>>& size_names() {
         "n",
         "m",
         "l",
+        "t",
         "seq_len",
         "seqlen",
         "seq",

@@ -198,8 +198,33 @@ Resolve arguments_by_name(const Entry& kernel, const std::vector<Value>& argumen
   };
 }
 
+namespace {
+
+/// Whether a function's body launches a kernel, by itself or through functions of its file that are no
+/// entries, as templates are.
+bool launches(const std::string& file, const std::string& body, std::set<std::string>& seen) {
+  static const Pattern launch(R"(<<<|LaunchKernel|LaunchCooperativeKernel)"),
+      call(R"(\b([A-Za-z_]\w*)\s*(?:<[^;{}()]*>)?\s*\()");
+  if (launch.found_in(body)) return true;
+  const std::string inner = body.substr(std::min(body.find('{'), body.size()));
+  const std::vector<Match> calls = call.all(inner);
+  return std::any_of(calls.begin(), calls.end(), [&](const Match& each) {
+    const std::string name = each[1];
+    if (!seen.insert(name).second) return false;
+    const std::optional<Match> defined =
+        Pattern("\\b" + literally(name) + R"(\s*\([^;{}]*\)\s*(?:noexcept\s*)?\{)").find(file);
+    if (!defined) return false;
+    const auto line =
+        1 + std::count(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(defined->begin()), '\n');
+    return launches(file, body_at(file, static_cast<int>(line)), seen);
+  });
+}
+
+}  // namespace
+
 Launching launching_functions(const std::vector<Entry>& entries) {
   std::map<std::string, std::string> files, bodies;
+  Launching result;
   for (const Entry& e : entries) {
     if (e.form == Entry::Form::kernel) continue;
     const auto [file, fresh] = files.try_emplace(e.place.file);
@@ -208,12 +233,11 @@ Launching launching_functions(const std::vector<Entry>& entries) {
       file->second = without_comments({std::istreambuf_iterator<char>(in), {}});
     }
     bodies[e.function] = body_at(file->second, e.place.line);
+    std::set<std::string> seen = {base_name(e.function)};
+    if (launches(file->second, bodies[e.function], seen)) result.functions.insert(e.function);
   }
-  Launching result;
-  static const Pattern launch(R"(<<<|LaunchKernel|LaunchCooperativeKernel)");
   std::map<std::string, std::set<std::string>> callers;
   for (const auto& [name, body] : bodies) {
-    if (launch.found_in(body)) result.functions.insert(name);
     const std::string inner = body.substr(std::min(body.find('{'), body.size()));
     for (const auto& [other, unused] : bodies) {
       if (other != name && Pattern("\\b" + literally(base_name(other)) + R"(\s*\()").found_in(inner))

@@ -23,6 +23,7 @@ struct Subjected {
   bool explained = true;                              ///< nothing is left over beside them
   bool memory_safe = true;  ///< the plain calls stayed in their buffers and raced for none
   std::string source = {};  ///< of the candidate, where it is known
+  bool stranger = false;    ///< nobody says that it is a port: what it has no room for is a limit
 };
 
 /// What probes found. A call that comes to no answer (a crash, a refusal) is a finding too.
@@ -48,6 +49,8 @@ void unwritten_elements(const Form& form, const Port& port, const Numbers& numbe
                         std::vector<Finding>& findings);
 /// Sizes round the edges of blocks.
 void probe_sizes(const Subjected& s, Probed& found);
+/// Sizes that models have, beside small ones.
+void probe_larger_sizes(const Subjected& s, Probed& found);
 /// Of code with integers of 16 bits a call of more elements than those tell apart, where all else is right.
 void probe_narrow_indices(const Subjected& s, Probed& found);
 void probe_empty(const Subjected& s, Probed& found);

@@ -1,12 +1,12 @@
 #include "lab/evidence/probes/probes.hpp"
 
+#include "lab/evidence/probes/counted.hpp"
 #include "lab/evidence/probes/watched.hpp"
 #include "lab/evidence/variations/changed_answers.hpp"
 
 #include "core/codec.hpp"
 #include "lab/ask/nearness.hpp"
 #include "lab/findings/source_places.hpp"
-#include "lab/findings/variation_codes.hpp"
 
 #include <fmt/format.h>
 
@@ -71,36 +71,10 @@ std::int64_t block_of(const std::vector<std::int64_t>& right, const std::vector<
   return 0;
 }
 
-struct Wrong {
-  std::size_t elements = 0, all = 0, last_right = 0, first = 0;
-  std::string output;
-  std::size_t not_finite = 0;  ///< of the wrong ones, where the op's are
-};
-
 /// Whether memory was touched that is not aligned for what touches it.
 bool is_unaligned(const Answer& answer) {
   return std::any_of(answer.seen.begin(), answer.seen.end(),
                      [](const Seen& seen) { return seen.kind == "misaligned"; });
-}
-
-/// Against the reference with variations that explain the rest.
-Wrong wrong_elements(const Subjected& s, const Given& given, const Trial& trial,
-                     const std::vector<std::string>& set) {
-  const oracle::Expected want = varied(given, *s.port.oracle, oracle::Variations(set));
-  Wrong wrong;
-  for (std::size_t t = 0; t < want.tensors.size(); ++t)
-    for (std::size_t i = 0; i < want.tensors[t].value.size(); ++i) {
-      const bool unknown = !want.tensors[t].unknown.empty() && want.tensors[t].unknown[i] != 0;
-      if (given.open[t][i] || unknown || !want.tensors[t].written[i]) continue;
-      ++wrong.all;
-      if (holds(want.tensors[t], i, trial.outputs[t][i])) continue;
-      wrong.not_finite += !std::isfinite(trial.outputs[t][i]) && std::isfinite(want.tensors[t].value[i]);
-      if (wrong.elements++ == 0) {
-        wrong.first = i;
-        wrong.output = want.tensors[t].name;
-      }
-    }
-  return wrong;
 }
 
 /// Whether two answers to the plain problem, right or wrong, are no further from each other than rounding may
@@ -118,11 +92,21 @@ bool within_bounds(const Subjected& s, const Trial& a, const Trial& b) {
   return true;
 }
 
-/// Whether one of the variations keeps an intermediate result in a narrower type.
-bool rounds_otherwise(const std::vector<std::string>& set) {
-  return std::any_of(set.begin(), set.end(), [](const std::string& name) {
-    return code_of(name).code == Code::intermediate_precision;
-  });
+/// Of an op with sums that are rescaled: whether the call is right with queries of zeros, with which no
+/// maximum differs from another.
+bool is_right_of_equal_scores(const Subjected& s, const std::string& line, Probed& found) {
+  const std::vector<oracle::Variation>& variations = s.port.oracle->variations;
+  if (std::none_of(variations.begin(), variations.end(),
+                   [](const oracle::Variation& each) { return each.name.starts_with("rescale="); }))
+    return false;
+  try {
+    const std::shared_ptr<const Given> given = given_by_line(s.port, line + " regime=zero", s.dtypes);
+    ++found.calls;
+    const Trial trial = try_call(s.candidate, s.form, s.port, *given, s.settings);
+    return trial.ok() && wrong_elements(s, *given, trial, s.set).elements == 0;
+  } catch (const Error&) {  // there is no such regime
+    return false;
+  }
 }
 
 }  // namespace
@@ -228,12 +212,21 @@ void probe_sizes(const Subjected& s, Probed& found) {
     finding.argument = first.output;
     const std::int64_t block = block_of(right, wrong);
     // Numbers that are wrong for another reason are so for some sizes and not for others.
-    if (block == 0 && !s.explained) continue;
+    if (block == 0 && (!s.explained || leaves_sums(s.set))) continue;
     finding.evidence = fmt::format(
         "right for {} = {}, wrong for {}{}: {} of {} elements in '{}' are wrong, the first is {}[{}]", name,
         listed(right), listed(wrong),
         block > 0 ? fmt::format(" (all sizes that are not a multiple of {})", block) : "", first.elements,
         first.all, first_line, first.output, first.first);
+    if (block == 0 && is_right_of_equal_scores(s, line + std::to_string(wrong.front()), found)) {
+      finding.code = Code::missing_rescale;
+      finding.evidence +=
+          "; where all scores are equal they are right: sums of parts are added that have other "
+          "maxima";
+      finding.fix = "multiply each part's sums by e^(its maximum - the common maximum) before they are added";
+      add_once(found.findings, std::move(finding));
+      continue;
+    }
     // What is done up to a size, and not begun above it, was made for those sizes. A number of elements that
     // the launch does not cover is a tail all the same.
     if (silent && right.back() < wrong.front() && wrong.front() < kLargeSize) {

@@ -4,6 +4,8 @@
 #include <cuda_runtime.h>
 #include <math.h>
 
+#include <stdexcept>
+
 #include "dlpack.h"
 
 template <bool kScaled>
@@ -57,6 +59,20 @@ extern "C" int attend_without_batch(const DLTensor* q, const DLTensor* k, const 
 }
 extern "C" int attend_equal_lengths_unscaled(const DLTensor* q, const DLTensor* k, const DLTensor* v, DLTensor* out) {
   return attend_tensors<false>(q, k, v, out, 4, 1);
+}
+// One check of dtypes and sizes together.
+template <bool kScaled>
+void attend_checked(const DLTensor* q, const DLTensor* k, const DLTensor* v, DLTensor* o) {
+  bool same = q->dtype.bits == 32;
+  for (int i = 0; i < 4; ++i) same = same && k->shape[i] == q->shape[i] && v->shape[i] == q->shape[i];
+  if (!same) throw std::runtime_error("Expected q.dtype == float32 && q.sizes() == k.sizes() to be true");
+  attend_tensors<kScaled>(q, k, v, o, 4, 1);
+}
+extern "C" void attend_checked_at_once(const DLTensor* q, const DLTensor* k, const DLTensor* v, DLTensor* out) {
+  attend_checked<true>(q, k, v, out);
+}
+extern "C" void attend_checked_unscaled(const DLTensor* q, const DLTensor* k, const DLTensor* v, DLTensor* out) {
+  attend_checked<false>(q, k, v, out);
 }
 
 // One query of each head, [B, H, D], over a cache of keys: [B, S, Hkv, D] or [B, Hkv, S, D], in parts of 64 keys that

@@ -82,7 +82,8 @@ Original original(bool returned) {
           .called_empty = true,
           .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f16}}},
           .open = open,
-          .scaling = {.output = 1, .largest = 448, .under_maximum = "floor=", .magnitudes = magnitudes}};
+          .scaling = {.output = 1, .largest = 448, .under_maximum = "floor=", .magnitudes = magnitudes},
+          .larger = {"m=2 k=7168", "m=2 k=4096", "m=2 k=1024"}};
 }
 
 }  // namespace

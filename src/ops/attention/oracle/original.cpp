@@ -77,6 +77,9 @@ Original original(bool returned, bool lse, bool heads_first) {
   original.probes.emplace_back("b=1 sq=70 sk=70 hq=2 hkv=1 d=16");
   original.probes.emplace_back("b=1 sq=5 sk=11 hq=2 hkv=1 d=16 regime=outlier");
   original.probes.emplace_back("b=1 sq=6 sk=9 hq=2 hkv=1 d=16 regime=level");
+  original.larger = {"b=1 sq=2 sk=140 hq=2 hkv=1 d=128", "b=1 sq=3 sk=5 hq=2 hkv=1 d=64",
+                     "b=1 sq=3 sk=5 hq=2 hkv=1 d=80", "b=1 sq=2 sk=5 hq=32 hkv=8 d=16"};
+  original.seldom = {"b=1 sq=1 sk=300 hq=2 hkv=1 d=256"};
   original.features = {{"hkv",
                         [](const core::Call& c) {
                           return c.args<AttentionArgs>().q.size(-2) != c.args<AttentionArgs>().k.size(-2);
@@ -94,7 +97,7 @@ Original original(bool returned, bool lse, bool heads_first) {
                                    .returned = returned,
                                    .reads = Reads::outer_strides,
                                    .also = "softmax_lse LSE L logsumexp"});
-    for (std::vector<std::string>* lines : {&original.probes, &original.sizes, &original.empties})
+    for (std::vector<std::string>* lines : original.all_lines())
       for (std::string& line : *lines) line = "lse " + line;
   }
   if (heads_first) {

@@ -96,7 +96,10 @@ Original cached(bool paged, bool returned) {
                                 .index = true,
                                 .also = "block_table block_tables page_tables block_tables_ptr page_indices "
                                         "block_indices page_table_ptr block_table_ptr kv_page_table"});
-  for (std::vector<std::string>* lines : {&original.probes, &original.sizes})
+  original.larger = {"b=1 sq=1 sk=150 hq=2 hkv=1 d=128", "b=2 sq=1 sk=21 hq=2 hkv=1 d=64",
+                     "b=2 sq=1 sk=21 hq=2 hkv=1 d=80", "b=1 sq=1 sk=12 hq=32 hkv=8 d=16"};
+  original.seldom = {"b=1 sq=1 sk=300 hq=2 hkv=1 d=256"};
+  for (std::vector<std::string>* lines : original.all_lines())
     for (std::string& line : *lines) line = (paged ? "page=8 " : "seqused_k ") + line;
   for (const Original::Sayable& each : sayable_sizes())
     if (each.field == "b" || each.field == "hkv" || each.field == "d") original.sayable.push_back(each);
@@ -141,7 +144,7 @@ Original of_one_length(bool returned) {
     problem.options<AttentionOptions>().scale = static_cast<float>(numbers[kScale]);
     problem.bind(bind(args, problem.options<AttentionOptions>()));
   };
-  for (std::vector<std::string>* lines : {&original.probes, &original.sizes})
+  for (std::vector<std::string>* lines : original.all_lines())
     for (std::string& line : *lines) line = "lengths=full " + line;
   return original;
 }
@@ -168,7 +171,7 @@ Original of_one_query(bool heads_first, bool returned) {
     options.scale = static_cast<float>(numbers[3]);
     problem.bind(bind(args, options));
   };
-  for (std::vector<std::string>* lines : {&original.probes, &original.sizes})
+  for (std::vector<std::string>* lines : original.all_lines())
     for (std::string& line : *lines) line = line.substr(line.find(' ') + 1);
   original.probes.emplace_back("b=1 sq=1 sk=600 hq=2 hkv=1 d=16 scale=1");  // more than one part of the keys
   if (heads_first)

@@ -129,7 +129,10 @@ Original packed(bool returned, bool lse) {
                                    .reads = Reads::outer_strides,
                                    .also = "softmax_lse LSE L logsumexp",
                                    .shape = "Hq total_q"});
-  for (std::vector<std::string>* lines : {&original.probes, &original.sizes})
+  original.larger = {"b=2 sq=3 sk=5 hq=2 hkv=1 d=128", "b=2 sq=3 sk=5 hq=2 hkv=1 d=64",
+                     "b=2 sq=3 sk=5 hq=2 hkv=1 d=80", "b=1 sq=2 sk=5 hq=32 hkv=8 d=16"};
+  original.seldom = {"b=2 sq=3 sk=5 hq=2 hkv=1 d=256"};
+  for (std::vector<std::string>* lines : original.all_lines())
     for (std::string& line : *lines)
       line = std::string("varlen_q varlen_k max_seqlen ") + (lse ? "lse " : "") + line;
   for (const Original::Sayable& each : sayable_sizes())

@@ -79,7 +79,9 @@ class Row {
     before_scale_ = vary_.has("softcap=before-scale");
     cap_ = static_cast<double>(o_.softcap);
     uncapped_ = cap_ == 0 || vary_.has("softcap=ignored") || after_mask_;
-    narrow_logits_ = vary_.has("logits=f16");
+    narrow_logits_ = vary_.has("logits=f16")    ? DType::f16
+                     : vary_.has("logits=bf16") ? DType::bf16
+                                                : DType::none;
     short_sums_ = vary_.has("sums=short") && a_.q.dtype == DType::e4m3fn && a_.k.dtype == DType::e4m3fn;
     logits_.resize(static_cast<std::size_t>(s.k_len));
     unmasked_.resize(logits_.size());
@@ -184,7 +186,7 @@ class Row {
 
   double masked(double s) const {
     if (cap_ != 0 && after_mask_) s = cap_ * std::tanh(s / cap_);
-    return narrow_logits_ ? core::round_to(DType::f16, s) : s;
+    return narrow_logits_ != DType::none ? core::round_to(narrow_logits_, s) : s;
   }
 
   /// weight_j = e^(S_j − m), denominator l = Σ weight + e^(sink − m), lse = m + ln l.
@@ -356,8 +358,8 @@ class Row {
   bool without_last_ = false, without_first_ = false, before_own_ = false, before_own_to_nan_ = false,
        sliding_ = false;
   bool bounded_left_ = false, bounded_right_ = false;
-  bool asks_hidden_ = false, after_mask_ = false, before_scale_ = false, uncapped_ = false,
-       narrow_logits_ = false;
+  bool asks_hidden_ = false, after_mask_ = false, before_scale_ = false, uncapped_ = false;
+  DType narrow_logits_ = DType::none;              ///< that they are rounded to
   std::int64_t ahead_ = 0, left_ = 0, right_ = 0;  ///< of the diagonal, and keys seen beside it
   double hidden_ = 0, cap_ = 0;
 };

@@ -54,6 +54,7 @@ const std::vector<oracle::Variation>& variations() {
       {"max=from-zero-to-nan",
        "the running maximum begins at 0, and a row of logits far below 0, which sums to 0, is 0/0"},
       {"logits=f16", "logits rounded to f16 before the softmax"},
+      {"logits=bf16", "logits rounded to bf16 before the softmax"},
       {"weights=base-2", "the weights are powers of 2, 2^(S − max), not of e"},
       {"log=base-2", "lse is a logarithm of base 2"},
       {"log=base-2-of-sum", "lse is the maximum, a natural logarithm, plus log2 of the sum"},

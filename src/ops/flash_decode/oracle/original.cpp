@@ -97,7 +97,11 @@ Original fused() {
                        .sizes = {"b=1 hq=2 hkv=1 d=16 block_seq=16 lengths=full len="},
                        .sayable = {head_size()},
                        .empties = {"b=0 d=16 block_seq=16"},
-                       .usual = {{{"dtype", DType::f16}}, {{"dtype", DType::f32}}, {{"dtype", DType::bf16}}}};
+                       .usual = {{{"dtype", DType::f16}}, {{"dtype", DType::f32}}, {{"dtype", DType::bf16}}},
+                       .larger = {"b=2 hq=2 hkv=1 d=128 len=21 block_seq=16 lengths=full",
+                                  "b=2 hq=2 hkv=1 d=64 len=21 block_seq=16 lengths=full",
+                                  "b=1 hq=32 hkv=8 d=16 len=21 block_seq=16 lengths=full"},
+                       .seldom = {"b=2 hq=2 hkv=1 d=256 len=21 block_seq=16 lengths=full"}};
   original.parameters.push_back({.name = "Out",
                                  .argument = "out",
                                  .output = true,
@@ -206,7 +210,11 @@ std::vector<Original> stage1::originals() {
                        .sizes = {"b=1 hq=2 hkv=1 d=16 block_seq=16 lengths=full len="},
                        .sayable = {head_size()},
                        .empties = {"b=0 d=16 block_seq=16"},
-                       .usual = {{{"dtype", DType::f16}}, {{"dtype", DType::f32}}, {{"dtype", DType::bf16}}}};
+                       .usual = {{{"dtype", DType::f16}}, {{"dtype", DType::f32}}, {{"dtype", DType::bf16}}},
+                       .larger = {"b=2 hq=2 hkv=1 d=128 len=21 block_seq=16 lengths=full",
+                                  "b=2 hq=2 hkv=1 d=64 len=21 block_seq=16 lengths=full",
+                                  "b=1 hq=32 hkv=8 d=16 len=21 block_seq=16 lengths=full"},
+                       .seldom = {"b=2 hq=2 hkv=1 d=256 len=21 block_seq=16 lengths=full"}};
   original.parameters.push_back(longest_parameter());
   original.parameters.push_back({.name = "mid_out",
                                  .argument = "mid_out",

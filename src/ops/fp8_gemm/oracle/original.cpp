@@ -45,7 +45,8 @@ Original original(bool returned) {
           .sayable = {{"m", "", {"64"}}, {"n", "", {"128"}}, {"k", "", {"256"}}},
           .empties = {"m=0 n=32 k=128"},
           .called_empty = true,
-          .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f32}}, {{"dtype", DType::f16}}}};
+          .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f32}}, {{"dtype", DType::f16}}},
+          .larger = {"m=2 n=20 k=7168", "m=2 n=20 k=1024"}};
 }
 
 }  // namespace

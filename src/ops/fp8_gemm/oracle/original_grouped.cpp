@@ -45,30 +45,32 @@ const std::vector<std::vector<std::pair<std::string, DType>>> kUsual = {
 
 /// Rows sorted by expert, and the expert of each row.
 Original contiguous(bool returned) {
-  Original original = {.op = "grouped_fp8_gemm",
-                       .functions = {"m_grouped_fp8_gemm_nt_contiguous", "grouped_fp8_gemm",
-                                     "m_grouped_gemm_fp8_fp8_bf16_nt_contiguous",
-                                     "grouped_fp8_gemm_contiguous", "fp8_grouped_gemm"},
-                       .parameters = inputs(),
-                       .bind =
-                           [returned](oracle::Problem& problem, const std::vector<Tensor>& t,
-                                      const std::vector<double>&, DType made) {
-                             auto& args = problem.args<GroupedFp8GemmArgs>();
-                             args = operands(problem, t, t[returned ? 5 : 4], made);
-                             args.expert_ids = t[returned ? 4 : 5];
-                             problem.bind(bind(args, problem.options<GroupedFp8GemmOptions>()));
-                           },
-                       .number = {},
-                       .probes = {"rows=contiguous g=3 r=3 n=132 k=256",
-                                  "rows=contiguous g=3 r=2 n=20 k=256 scales=signed counts=first_empty",
-                                  "rows=contiguous g=2 r=3 n=20 k=256 regime=subnormal counts=all",
-                                  "rows=contiguous g=2 r=2 n=20 k=256 regime=patterns counts=all",
-                                  "rows=contiguous g=2 r=130 n=8 k=136 counts=last_ragged",
-                                  "rows=contiguous g=4 r=2 n=12 k=256 counts=first_empty"},
-                       .sizes = {"rows=contiguous g=2 r=3 k=128 n="},
-                       .empties = {"rows=contiguous g=0 n=32 k=128"},
-                       .called_empty = true,
-                       .usual = kUsual};
+  Original original = {
+      .op = "grouped_fp8_gemm",
+      .functions = {"m_grouped_fp8_gemm_nt_contiguous", "grouped_fp8_gemm",
+                    "m_grouped_gemm_fp8_fp8_bf16_nt_contiguous", "grouped_fp8_gemm_contiguous",
+                    "fp8_grouped_gemm"},
+      .parameters = inputs(),
+      .bind =
+          [returned](oracle::Problem& problem, const std::vector<Tensor>& t, const std::vector<double>&,
+                     DType made) {
+            auto& args = problem.args<GroupedFp8GemmArgs>();
+            args = operands(problem, t, t[returned ? 5 : 4], made);
+            args.expert_ids = t[returned ? 4 : 5];
+            problem.bind(bind(args, problem.options<GroupedFp8GemmOptions>()));
+          },
+      .number = {},
+      .probes = {"rows=contiguous g=3 r=3 n=132 k=256",
+                 "rows=contiguous g=3 r=2 n=20 k=256 scales=signed counts=first_empty",
+                 "rows=contiguous g=2 r=3 n=20 k=256 regime=subnormal counts=all",
+                 "rows=contiguous g=2 r=2 n=20 k=256 regime=patterns counts=all",
+                 "rows=contiguous g=2 r=130 n=8 k=136 counts=last_ragged",
+                 "rows=contiguous g=4 r=2 n=12 k=256 counts=first_empty"},
+      .sizes = {"rows=contiguous g=2 r=3 k=128 n="},
+      .empties = {"rows=contiguous g=0 n=32 k=128"},
+      .called_empty = true,
+      .usual = kUsual,
+      .larger = {"rows=contiguous g=2 r=2 n=20 k=7168", "rows=contiguous g=2 r=2 n=20 k=1024"}};
   original.parameters.push_back({.name = "m_indices",
                                  .argument = "expert_ids",
                                  .index = true,
@@ -103,7 +105,8 @@ Original masked() {
       .sizes = {"rows=masked g=2 n=20 k=128 r=", "rows=masked g=2 r=3 k=128 n="},
       .empties = {"rows=masked g=0 n=32 k=128", "rows=masked r=0 n=32 k=128"},
       .called_empty = true,
-      .usual = kUsual};
+      .usual = kUsual,
+      .larger = {"rows=masked g=2 r=2 n=20 k=7168", "rows=masked g=2 r=2 n=20 k=1024"}};
   original.parameters.push_back(output(false));
   original.parameters.push_back({.name = "masked_m",
                                  .argument = "row_counts",

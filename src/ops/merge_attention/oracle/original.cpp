@@ -39,10 +39,15 @@ Original original(bool returned, bool lse) {
       .empties = {"shape=shd s=0 d=16 lse_layout=contiguous"},
       .usual = {{{"dtype", DType::f32}, {"out", DType::f32}},
                 {{"dtype", DType::f16}, {"out", DType::f16}},
-                {{"dtype", DType::bf16}, {"out", DType::bf16}}}};
+                {{"dtype", DType::bf16}, {"out", DType::bf16}}},
+      .larger = {"shape=shd s=3 h=2 d=128 lse_layout=contiguous",
+                 "shape=shd s=3 h=2 d=64 lse_layout=contiguous",
+                 "shape=shd s=3 h=2 d=80 lse_layout=contiguous",
+                 "shape=shd s=3 h=32 d=16 lse_layout=contiguous"},
+      .seldom = {"shape=shd s=3 h=2 d=256 lse_layout=contiguous"}};
   if (lse) return original;
   original.parameters.pop_back();
-  for (std::vector<std::string>* lines : {&original.probes, &original.sizes, &original.empties})
+  for (std::vector<std::string>* lines : original.all_lines())
     for (std::string& line : *lines) line = "lse=absent " + line;
   return original;
 }

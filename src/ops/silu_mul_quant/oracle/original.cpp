@@ -60,7 +60,8 @@ Original original(bool returned) {
       .empties = {"m=0 k=256"},
       .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f16}}, {{"dtype", DType::f32}}},
       .open = open,
-      .scaling = {.output = 1, .largest = 448, .under_maximum = "floor=", .magnitudes = magnitudes}};
+      .scaling = {.output = 1, .largest = 448, .under_maximum = "floor=", .magnitudes = magnitudes},
+      .larger = {"m=2 k=14336", "m=2 k=4096", "m=2 k=1024"}};
 }
 
 }  // namespace
