@@ -4,12 +4,12 @@
 #include "lab/ask/nearness.hpp"
 #include "lab/evidence/probes/probes.hpp"
 #include "lab/judge/other_kernels.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <string_view>
 
 namespace isomer::lab {
@@ -97,12 +97,17 @@ std::string of_unused_inputs(const Candidate& candidate, const CallSettings& set
       called.form.entry->name, unused, 100 * share_right(*called.given, called.trial), called.port->op);
 }
 
-/// Whether the source has launches, of templates too, which are no entries.
-bool has_launches(const Candidate& candidate) {
+/// Whether the source chooses among launches: one of them stands behind an `if` or a `case`.
+bool chooses_launches(const Candidate& candidate) {
   if (candidate.path().extension() == ".so") return false;
+  static const Pattern condition("\\b(if[ \\t]*\\(|else\\b|case\\b)");
   std::ifstream in(candidate.path(), std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  return text.find("<<<") != std::string::npos || text.find("LaunchKernel") != std::string::npos;
+  std::string before;
+  for (std::string line; std::getline(in, line); before = line)
+    if ((line.find("<<<") != std::string::npos || line.find("LaunchKernel") != std::string::npos) &&
+        (condition.found_in(line) || (condition.found_in(before) && before.find(';') == std::string::npos)))
+      return true;
+  return false;
 }
 
 /// That no call launched a kernel, though none was refused, and none wrote anything: what chooses a kernel by
@@ -155,7 +160,7 @@ std::string why_not_accused(const Candidate& candidate, bool stranger, const Cal
     return launch_is_unknown(called.form.entry->name);
   if (std::string why = has_other_pages(called, numbers); !why.empty()) return why;
   if (std::string why = is_nothing_like_the_op(called, numbers); !why.empty()) return why;
-  if (has_launches(candidate))
+  if (chooses_launches(candidate))
     if (std::string why = of_other_sizes(called, numbers); !why.empty()) return why;
   // Threads that race make an answer wrong, and leave none of it out.
   if (numbers.raced && leaves_out(*called.given, called.trial))

@@ -243,8 +243,6 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
       other == nullptr && set == nullptr && how.any &&
       (!request.stranger || has_the_originals_name(candidate, called) ||
        (unsettled() && !takes_tensors(*called.form.entry) && !writes_nothing(*called.given, called.trial)));
-  const Finding edit =
-      looked_for ? of_one_edit(request.exchanging, called, questions, numbers, how) : Finding();
   const Candidate* asked = other != nullptr ? other.get() : set != nullptr ? set.get() : &candidate;
   diagnosis.calls += static_cast<int>(numbers.evidence.size());
   diagnosis.notes.insert(diagnosis.notes.end(), numbers.large.begin(), numbers.large.end());
@@ -266,6 +264,8 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     diagnosis.error = std::move(why);
     return;
   }
+  const Finding edit =
+      looked_for ? of_one_edit(request.exchanging, called, questions, numbers, how) : Finding();
   const std::string guesses =
       request.stranger || !called.unsure.empty() ? guessed_numbers(called) : std::string();
   if (!guesses.empty() && !numbers.explanation.explains)
