@@ -63,7 +63,8 @@ std::vector<const Exchange*> helpful(const ExchangedBuild& build, const Quick& q
   }
   KeptSearch::Found found = {{}, tried};
   for (const Exchange* each : list) found.helpful.push_back(each->number);
-  kept.keep(found);
+  // What found nothing in its time may find something on a machine that is less busy.
+  if (!list.empty() || passed() < how.seconds) kept.keep(found);
   return list;
 }
 
