@@ -150,8 +150,11 @@ bool is_of_numbers(const Finding& finding) {
 }
 
 /// What a watch sees of memory and of the order of threads.
-constexpr std::array<Code, 5> kOfMemory = {Code::out_of_bounds_write, Code::out_of_bounds_read, Code::race,
-                                           Code::missing_barrier, Code::uninitialised_read};
+/// Of one that is misaligned it is told that an offset is not looked at.
+constexpr std::array<Code, 7> kOfMemory = {
+    Code::out_of_bounds_write, Code::out_of_bounds_read, Code::race,
+    Code::missing_barrier,     Code::launch_failed,      Code::ignores_offset,
+    Code::uninitialised_read};
 
 bool is_of_memory(const Finding& finding) {
   return finding.subject == Subject::candidate && !is_remark(finding) && !finding.made &&
@@ -274,7 +277,7 @@ void take_edit(std::vector<Finding>& findings, Finding edit) {
       return told(each) && ((count == 1 && !of_another_kind(each)) || each.code == edit.code);
     });
   if (kept != findings.end()) {
-    edit.code = kept->code;
+    if (kept->code != Code::ignores_offset) edit.code = kept->code;
     edit.argument = kept->argument;
     edit.strength = kept->strength;
     edit.role = kept->role;

@@ -78,16 +78,23 @@ int EditPlaces::add(std::vector<Part> parts, Code code, int rank) {
 
 void EditPlaces::surround(std::size_t first, std::size_t last, const std::string& before,
                           const std::string& behind) {
-  before_[first] = before + before_[first];
-  behind_[last] += behind;
+  rounds_.push_back({first, last, before, behind});
 }
 
 Exchangeable EditPlaces::whole() && {
   Exchangeable made;
+  // Of what begins or ends with the same token the longer stands outside.
+  std::map<std::size_t, std::string> before, behind;
+  std::stable_sort(rounds_.begin(), rounds_.end(),
+                   [](const Round& a, const Round& b) { return a.last - a.first < b.last - b.first; });
+  for (const Round& each : rounds_) {
+    before[each.first] = each.before + before[each.first];
+    behind[each.last] += each.behind;
+  }
   std::size_t at = 0;
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
     made.source += source_.substr(at, tokens_[i].begin - at);
-    if (const auto found = before_.find(i); found != before_.end()) made.source += found->second;
+    if (const auto found = before.find(i); found != before.end()) made.source += found->second;
     std::string own(tokens_.text(i));
     if (const auto found = replaced_.find(i); found != replaced_.end()) own = found->second;
     if (const auto found = alternatives_.find(i); found != alternatives_.end()) {
@@ -95,7 +102,7 @@ Exchangeable EditPlaces::whole() && {
         own = fmt::format("isomer_edits::either({}, {}, {})", number, text, own);
     }
     made.source += own;
-    if (const auto found = behind_.find(i); found != behind_.end()) made.source += found->second;
+    if (const auto found = behind.find(i); found != behind.end()) made.source += found->second;
     at = tokens_[i].end;
   }
   made.source += source_.substr(at);
@@ -121,7 +128,6 @@ Exchangeable exchangeable(const std::string& source, const std::map<int, LeftAlo
   const CppFunctions functions(tokens);
   EditPlaces places(source, tokens, functions, lines, label);
   add_expressions(places);
-  add_to_operands(places);
   add_conditions(places);
   add_insertions(places);
   add_statements(places);

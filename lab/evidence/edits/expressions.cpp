@@ -1,3 +1,4 @@
+#include "lab/evidence/edits/operands.hpp"
 #include "lab/evidence/edits/places.hpp"
 
 #include <fmt/format.h>
@@ -11,146 +12,6 @@
 namespace isomer::lab {
 namespace {
 
-/// An operator, what it is called in the compiled source, how tightly it binds, and what may stand there: ""
-/// is the left operand alone, "right" the right one.
-struct ExchangedOperator {
-  std::string_view word, name;
-  int binds;
-  std::array<std::string_view, 3> others;
-};
-constexpr ExchangedOperator kExchanged[] = {
-    {"+", "Plus", 4, {"-", "", "right"}},        {"-", "Minus", 4, {"+", "", "exchanged"}},
-    {"*", "Times", 5, {"/", "", "right"}},       {"/", "Divided", 5, {"*", "", "up"}},
-    {"%", "Modulo", 5, {"/", "", "*"}},          {"<", "Less", 2, {"<=", ">", ">="}},
-    {"<=", "LessEqual", 2, {"<", ">=", ">"}},    {">", "Greater", 2, {">=", "<", "<="}},
-    {">=", "GreaterEqual", 2, {">", "<=", "<"}}, {"==", "Equal", 1, {"!=", "<=", ">="}},
-    {"!=", "Unequal", 1, {"==", "<", ">"}}};
-
-const ExchangedOperator* operator_of(std::string_view word) {
-  for (const ExchangedOperator& each : kExchanged)
-    if (each.word == word) return &each;
-  return nullptr;
-}
-
-/// Of words between operands; 0 where it is none.
-int binding_of(std::string_view word) {
-  if (const ExchangedOperator* found = operator_of(word)) return found->binds;
-  return word == "<<" || word == ">>" ? 3 : 0;
-}
-
-bool is_keyword(std::string_view word) {
-  constexpr std::array<std::string_view, 6> kWords = {"return", "case", "else", "do", "throw", "new"};
-  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
-}
-
-/// Whether a value ends with the token, so that an operator behind it has two operands.
-bool ends_value(const EditPlaces& places, std::size_t token) {
-  const CppTokens& tokens = places.tokens();
-  if (tokens[token].kind == CppToken::Kind::number || tokens.is(token, "]")) return true;
-  if (tokens.is(token, ")")) {
-    const std::size_t open = tokens[token].partner;
-    if (open == 0) return false;
-    const std::string_view before = tokens.text(open - 1);
-    if (before == "if" || before == "for" || before == "while" || before == "switch") return false;
-    // A cast is a word or two in parentheses, with nothing that could be called before them.
-    const bool called = tokens.is_name(open - 1) || before == ">" || before == ")" || before == "]";
-    const bool word = token - open <= 3 && tokens.is_name(open + 1) &&
-                      places.functions().named(open + 1) == nullptr && token > open + 1;
-    return called || !word;
-  }
-  if (!tokens.is_name(token) || is_keyword(tokens.text(token))) return false;
-  if (places.functions().named(token) != nullptr ||
-      (token > 0 && (tokens.is(token - 1, ".") || tokens.is(token - 1, "->") || tokens.is(token - 1, "::"))))
-    return true;
-  const char first = tokens.text(token).front();
-  return (first >= 'A' && first <= 'Z') || (first == 'k' && tokens.text(token).size() > 1);
-}
-
-/// The last token of the operand that begins there.
-std::size_t end_of_operand(const CppTokens& tokens, std::size_t first, int binds) {
-  std::size_t i = first;
-  while (tokens.is(i, "-") || tokens.is(i, "+") || tokens.is(i, "!") || tokens.is(i, "~") ||
-         tokens.is(i, "*") || tokens.is(i, "&"))
-    ++i;
-  if (tokens.is(i, "(") && tokens[i].partner > i) {
-    const std::size_t close = tokens[i].partner;
-    // Behind a cast comes what is cast.
-    if (tokens.is_name(close + 1) || tokens[close + 1].kind == CppToken::Kind::number)
-      return end_of_operand(tokens, close + 1, binds);
-    i = close;
-  }
-  while (i + 1 < tokens.size()) {
-    const std::string_view next = tokens.text(i + 1);
-    if ((next == "(" || next == "[") && tokens[i + 1].partner > i)
-      i = tokens[i + 1].partner;
-    else if (next == "." || next == "->" || next == "::")
-      i += 2;
-    else if (next == "<" && tokens.text(i).find("_cast") != std::string_view::npos)
-      while (i + 1 < tokens.size() && !tokens.is(i, ">")) ++i;
-    else
-      break;
-  }
-  while (binding_of(tokens.text(i + 1)) > binds && i + 2 < tokens.size())
-    i = end_of_operand(tokens, i + 2, binding_of(tokens.text(i + 1)));
-  return i;
-}
-
-/// The first token of the operand that ends there.
-std::size_t begin_of_operand(const EditPlaces& places, std::size_t last, int binds) {
-  const CppTokens& tokens = places.tokens();
-  std::size_t i = last;
-  while (i > 0) {
-    if (tokens.is(i, ")") || tokens.is(i, "]")) {
-      if (tokens[i].partner == 0) return last;
-      i = tokens[i].partner;
-      if (i > 0 && (tokens.is_name(i - 1) || tokens.is(i - 1, ")") || tokens.is(i - 1, "]")) &&
-          !is_keyword(tokens.text(i - 1)) && !tokens.is(i - 1, "if") && !tokens.is(i - 1, "while") &&
-          !tokens.is(i - 1, "for")) {
-        --i;
-        continue;
-      }
-    } else if (tokens.is(i - 1, ".") || tokens.is(i - 1, "->") || tokens.is(i - 1, "::")) {
-      i -= 2;
-      continue;
-    }
-    break;
-  }
-  while (i > 1 && binding_of(tokens.text(i - 1)) >= binds && ends_value(places, i - 2))
-    i = begin_of_operand(places, i - 2, binding_of(tokens.text(i - 1)));
-  return i;
-}
-
-/// Whether a `<` begins the arguments of a template whose function is called, as in `data_ptr<float>()`.
-bool begins_arguments(const CppTokens& tokens, std::size_t at) {
-  if (!tokens.is(at, "<") || at == 0 || !tokens.is_name(at - 1)) return false;
-  int depth = 0;
-  for (std::size_t i = at; i < tokens.size(); ++i) {
-    const std::string_view word = tokens.text(i);
-    if (word == "<") ++depth;
-    if (word == ">") depth -= 1;
-    if (word == ">>") depth -= 2;
-    if (depth <= 0) return depth == 0 && (tokens.is(i + 1, "(") || tokens.is(i + 1, "::"));
-    const bool part = tokens.is_name(i) || tokens[i].kind == CppToken::Kind::number || word == "<" ||
-                      word == ">" || word == ">>" || word == "::" || word == "," || word == "*";
-    if (!part) return false;
-  }
-  return false;
-}
-
-/// The same of a `>` that ends them.
-bool ends_arguments(const CppTokens& tokens, std::size_t at) {
-  if (!tokens.is(at, ">") && !tokens.is(at, ">>")) return false;
-  if (!tokens.is(at + 1, "(") && !tokens.is(at + 1, "::")) return false;
-  for (std::size_t i = at; i-- > 0;) {
-    const std::string_view word = tokens.text(i);
-    if (word == "<" && begins_arguments(tokens, i)) return true;
-    const bool part = tokens.is_name(i) || tokens[i].kind == CppToken::Kind::number || word == "<" ||
-                      word == ">" || word == "::" || word == "," || word == "*";
-    if (!part) return false;
-  }
-  return false;
-}
-
 void add_operator(EditPlaces& places, std::size_t at) {
   const CppTokens& tokens = places.tokens();
   const ExchangedOperator* op = operator_of(tokens.text(at));
@@ -159,7 +20,9 @@ void add_operator(EditPlaces& places, std::size_t at) {
   const std::size_t first = begin_of_operand(places, at - 1, op->binds),
                     last = end_of_operand(tokens, at + 1, op->binds);
   const int number = places.next();
-  for (const std::string_view other : op->others) {
+  for (const char* const word : op->others) {
+    if (word == nullptr) continue;
+    const std::string_view other = word;
     const std::string left(tokens.text(first, at - 1)), right(tokens.text(at + 1, last));
     const bool compares = op->binds <= 2;
     // One off is likelier than the opposite, and another operator than a part that is too much.
@@ -226,9 +89,19 @@ std::vector<std::string> other_real(const std::string& digits, const std::string
   return texts;
 }
 
+/// Whether a number is the null stream, or no shared memory, of a launch or a copy.
+bool is_nothing_of_launch(const CppTokens& tokens, std::size_t at) {
+  if (!tokens.is(at, "0") || at == 0 || !tokens.is(at - 1, ",")) return false;
+  for (std::size_t i = at; i-- > 0 && !tokens.is(i, ";") && !tokens.is(i, "{");)
+    if (tokens.is(i, "<<<") || tokens.is(i, "hipLaunchKernelGGL") || tokens.text(i).ends_with("Async"))
+      return true;
+  return false;
+}
+
 void add_number(EditPlaces& places, std::size_t at) {
   const CppTokens& tokens = places.tokens();
-  if (tokens[at].kind != CppToken::Kind::number || !places.open(at)) return;
+  if (tokens[at].kind != CppToken::Kind::number || !places.open(at) || is_nothing_of_launch(tokens, at))
+    return;
   const std::string text(tokens.text(at));
   const bool hex = text.size() > 2 && (text[1] == 'x' || text[1] == 'X');
   const bool real = !hex && text.find_first_of(".eE") != std::string::npos;
@@ -253,7 +126,10 @@ void add_number(EditPlaces& places, std::size_t at) {
                       : halves                      ? Code::other_reduction
                       : !real && i < 2              ? Code::off_by_one
                                                     : Code::wrong_expression;
-    places.add({{at, at, others[i]}}, code, i < 2 ? 1 : 2);
+    // Another divisor of a test for a remainder only chooses another way.
+    const bool of_remainder =
+        at > 0 && tokens.is(at - 1, "%") && (tokens.is(at + 1, "==") || tokens.is(at + 1, "!="));
+    places.add({{at, at, others[i]}}, code, of_remainder ? 4 : i < 2 ? 1 : 2);
   }
   places.replace(at, fmt::format("isomer_edits::value({}, {})", number, list));
 }
@@ -270,6 +146,11 @@ void add_name(EditPlaces& places, std::size_t at) {
                                                          "%=", "|=", "&=", "^=", "<<=", ">>="};
   if (std::find(kAssigns.begin(), kAssigns.end(), next) != kAssigns.end() || before == "++" ||
       before == "--" || next == "(" || next == "::")
+    return;
+  // Of what is assigned to, a part of another one of its type may not be written.
+  std::size_t behind = at + 1;
+  while (tokens.is(behind, ".") && tokens.is_name(behind + 1)) behind += 2;
+  if (behind > at + 1 && std::find(kAssigns.begin(), kAssigns.end(), tokens.text(behind)) != kAssigns.end())
     return;
   std::vector<const CppVariable*> others = places.functions().in_scope(at);
   std::erase_if(others, [&](const CppVariable* each) {
@@ -362,6 +243,13 @@ const std::vector<Mistaken>& mistaken() {
   return list;
 }
 
+/// Whether a function is one of a single real number.
+bool takes_one(std::string_view name) {
+  constexpr std::array<std::string_view, 12> kOfOne = {"expf",  "__expf", "exp2f", "logf", "__logf", "log2f",
+                                                       "sqrtf", "rsqrtf", "sinf",  "cosf", "tanhf",  "erff"};
+  return std::find(kOfOne.begin(), kOfOne.end(), name) != kOfOne.end();
+}
+
 /// The comma of a call of two arguments, by its opening parenthesis; 0 where it has another number of them.
 std::size_t comma_of_two(const CppTokens& tokens, std::size_t open) {
   std::size_t comma = 0;
@@ -401,6 +289,14 @@ void add_function(EditPlaces& places, std::size_t at) {
                                   [&](const Mistaken& each) { return each.name == tokens.text(at); });
   if (found == mistaken().end()) return;
   std::string chosen;
+  if (takes_one(found->name))
+    for (const std::string& other : places.label().functions) {
+      const auto known = std::find(found->others.begin(), found->others.end(), other);
+      if (other == found->name || known != found->others.end()) continue;
+      const int edit = places.add({{at, at, other}}, Code::approximation, 2);
+      chosen += fmt::format("if (isomer_emulator_edit == {}) return decltype({}(v...))({}(v...)); ", edit,
+                            found->name, other);
+    }
   for (const std::string_view other : found->others) {
     const int edit = places.add({{at, at, std::string(other)}}, found->code, other.empty() ? 3 : 1);
     chosen += fmt::format("if (isomer_emulator_edit == {}) return decltype({}(v...))({}(v...)); ", edit,

@@ -1,3 +1,4 @@
+#include "lab/evidence/edits/operands.hpp"
 #include "lab/evidence/edits/places.hpp"
 
 #include <fmt/format.h>
@@ -54,13 +55,10 @@ class Insertions {
     for (std::size_t i = 0; i < tokens_.size(); ++i) shares_ = shares_ || tokens_.is(i, "__shared__");
   }
 
-  void add_to_operands() {
-    for (std::size_t i = 0; i < tokens_.size(); ++i) add_operand(i);
-    // What stands inside comes first.
-    for (std::size_t i = tokens_.size(); i-- > 0;) add_bracket(i);
-  }
-
   void add() {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) add_operand(i);
+    for (std::size_t i = 0; i < tokens_.size(); ++i) add_product(i);
+    for (std::size_t i = 0; i < tokens_.size(); ++i) add_bracket(i);
     for (std::size_t i = 0; i < tokens_.size(); ++i)
       if (places_.functions().starts_statement(i)) add_right_side(i);
     for (std::size_t i = 0; i < tokens_.size(); ++i)
@@ -70,7 +68,7 @@ class Insertions {
   }
 
  private:
-  static constexpr std::size_t kMost = 5;
+  static constexpr std::size_t kMost = 5, kMostWhole = 10;
 
   /// Whether the name there is more than what is assigned or added to.
   bool is_read(std::size_t i) const {
@@ -106,7 +104,7 @@ class Insertions {
       else
         (whole == real ? other : same).push_back({each->name, {}, {}, false});
     }
-    if (same.size() > kMost) same.resize(kMost);
+    if (same.size() > (real ? kMost : kMostWhole)) same.resize(real ? kMost : kMostWhole);
     if (likely.size() > 2 * kMost) likely.resize(2 * kMost);
     likely.insert(likely.end(), same.begin(), same.end());
     if (!real)
@@ -230,6 +228,23 @@ class Insertions {
     put(at, last, "*", list, true);
   }
 
+  /// A product of whole numbers with one factor more, where it is a term or all that is assigned.
+  void add_product(std::size_t at) {
+    if (!tokens_.is(at, "*") || at == 0 || !ends_value(places_, at - 1)) return;
+    const std::size_t first = begin_of_operand(places_, at - 1, operator_of("*")->binds),
+                      last = end_of_operand(tokens_, at + 1, operator_of("*")->binds);
+    const std::string_view next = tokens_.text(last + 1);
+    const bool called = tokens_.is(first, "(") && first > 0 && tokens_.is(first - 1, ">");
+    if (next == "*" || next == "/" || next == "%" || called || !open(first, last)) return;
+    for (std::size_t i = first; i <= last; ++i) {
+      const CppVariable* named = places_.functions().named(i);
+      if ((named != nullptr && !is_whole_type(named->type)) || tokens_.is(i, "[") ||
+          (tokens_[i].kind == CppToken::Kind::number && tokens_.text(i).find('.') != std::string_view::npos))
+        return;
+    }
+    put(first, last, "*", beside(at, false, names_in(first, last)), true);
+  }
+
   /// A whole index, what stands in parentheses, and the argument of a function of one number.
   void add_bracket(std::size_t at) {
     const bool index = tokens_.is(at, "["), group = tokens_.is(at, "(");
@@ -245,7 +260,7 @@ class Insertions {
       const CppVariable* named = places_.functions().named(i);
       real = real || (named != nullptr && named->type.find("float") != std::string::npos);
     }
-    if (index) return put(at + 1, close - 1, "+*", beside(at, false, names_in(at + 1, close - 1)), false);
+    if (index) return put(at + 1, close - 1, "+*-", beside(at, false, names_in(at + 1, close - 1)), false);
     constexpr std::array<std::string_view, 12> kFunctions = {"expf",  "sqrtf",  "rsqrtf", "logf",
                                                              "exp",   "sqrt",   "rsqrt",  "log",
                                                              "tanhf", "__expf", "__logf", "exp2f"};
@@ -254,7 +269,8 @@ class Insertions {
     // What begins with a word of a type alone is a cast.
     const bool grouped = !tokens_.is_name(at - 1) && !tokens_.is(at - 1, ")") && !tokens_.is(at - 1, "]") &&
                          !tokens_.is(at - 1, ">") && !tokens_.is(at - 1, ">>>") && close > at + 2 &&
-                         (places_.functions().named(at + 1) != nullptr || tokens_.is(at + 1, "(")) &&
+                         (places_.functions().named(at + 1) != nullptr || tokens_.is(at + 1, "(") ||
+                          tokens_.is(at + 1, "blockIdx") || tokens_.is(at + 1, "blockDim")) &&
                          !tokens_.is(at + 2, "*");
     if (!function && !grouped) return;
     put(at + 1, close - 1, function ? "+-*/" : "+-", beside(at, real, names_in(at + 1, close - 1)), false);
@@ -299,13 +315,22 @@ class Insertions {
     if (last < first || last >= tokens_.size() || !open(first, last)) return;
     const std::set<std::string> own = names_in(declares ? first - 2 : statement, last);
     // A place in memory, whose beginning may be left out.
-    if (type == "*") return put(first, last, "+", products_beside(statement, own), false);
+    if (type == "*") {
+      std::vector<Beside> list = beside(statement, false, own);
+      for (Beside& each : products_beside(statement, own)) list.push_back(std::move(each));
+      return put(first, last, "+", list, false);
+    }
     const bool real = type.find("float") != std::string::npos || type.find("double") != std::string::npos;
     const bool whole = is_whole_type(type) || type == "auto " || type.find("int") != std::string::npos;
     if ((!real && !whole) || (first == last && tokens_[last].kind == CppToken::Kind::number)) return;
     std::vector<Beside> list = beside(statement, real, own);
-    if (real)
+    if (real) {
       for (Beside& each : elements_beside(first, last)) list.push_back(std::move(each));
+      // A square.
+      constexpr std::size_t kShort = 4;
+      if (last - first < kShort && !tokens_.is(last, ")"))
+        list.push_back({std::string(tokens_.text(first, last)), {}, {}, false});
+    }
     put(first, last, real ? "*/+-" : "*+-", list, false);
     if (!real && declares) put(first, last, "+", products_beside(statement, own), false);
     if (real) add_clamps(first, last);
@@ -457,8 +482,6 @@ class Insertions {
 };
 
 }  // namespace
-
-void add_to_operands(EditPlaces& places) { Insertions(places).add_to_operands(); }
 
 void add_insertions(EditPlaces& places) { Insertions(places).add(); }
 

@@ -36,7 +36,7 @@ class EditPlaces {
   /// The number that the next edit gets.
   int next() const { return next_; }
 
-  // What the compiled source has there. What is put round later stands outside.
+  // What the compiled source has there. Round the same tokens what comes later stands outside.
   void replace(std::size_t token, std::string text) { replaced_[token] = std::move(text); }
   void alternative(std::size_t token, int number, std::string text) {
     alternatives_[token].emplace_back(number, std::move(text));
@@ -55,20 +55,21 @@ class EditPlaces {
   const OfLabel& label_;
   int next_ = 1;
   std::vector<Exchange> edits_;
-  std::map<std::size_t, std::string> replaced_, before_, behind_;
+  std::map<std::size_t, std::string> replaced_;
+  struct Round {
+    std::size_t first, last;
+    std::string before, behind;
+  };
+  std::vector<Round> rounds_;
   std::map<std::size_t, std::vector<std::pair<int, std::string>>> alternatives_;
 };
 
 /// Operators, numbers, names and functions for others of their kind.
 void add_expressions(EditPlaces& places);
 
-// What is put round later stands outside: the following are called in this order.
-
-/// Factors and terms that may have been left out, of operands and of what stands in brackets.
-void add_to_operands(EditPlaces& places);
 /// Conditions, without each of their terms or joined in another way.
 void add_conditions(EditPlaces& places);
-/// What may have been left out of what is assigned, bounds, and barriers.
+/// What may have been left out: factors, terms, bounds, and barriers.
 void add_insertions(EditPlaces& places);
 /// Assignments, factors of what is assigned, and arguments of calls.
 void add_statements(EditPlaces& places);

@@ -31,7 +31,10 @@ R other(F f, A& a, B& b, R own) {
 }
 
 // An operator and what may stand in its place, from its number on.
-#define ISOMER_EDITS_THREE(NAME, OP, FIRST, SECOND, THIRD)                                        \
+#define ISOMER_EDITS_THREE(NAME, OP, FIRST, SECOND, THIRD) \
+  ISOMER_EDITS_FOUR(NAME, OP, FIRST, SECOND, THIRD, x, false)
+// `HAS`: whether there is a fourth.
+#define ISOMER_EDITS_FOUR(NAME, OP, FIRST, SECOND, THIRD, FOURTH, HAS)                            \
   struct NAME {                                                                                  \
     int number;                                                                                  \
   };                                                                                             \
@@ -53,13 +56,15 @@ R other(F f, A& a, B& b, R own) {
       return other<R>([](auto& x, auto& y) -> decltype(SECOND) { return SECOND; }, left.a, b, R(left.a OP b)); \
     if (chosen(left.number + 2))                                                                 \
       return other<R>([](auto& x, auto& y) -> decltype(THIRD) { return THIRD; }, left.a, b, R(left.a OP b)); \
+    if (HAS && chosen(left.number + 3))                                                          \
+      return other<R>([](auto& x, auto& y) -> decltype(FOURTH) { return FOURTH; }, left.a, b, R(left.a OP b)); \
     return left.a OP b;                                                                          \
   }
 
 ISOMER_EDITS_THREE(Plus, +, x - y, x, y)
 ISOMER_EDITS_THREE(Minus, -, x + y, x, y - x)
 ISOMER_EDITS_THREE(Times, *, x / divisor(y), x, y)
-ISOMER_EDITS_THREE(Divided, /, x * y, x, (x + y - 1) / divisor(y))
+ISOMER_EDITS_FOUR(Divided, /, x * y, x, (x + y - 1) / divisor(y), x % divisor(y), true)
 ISOMER_EDITS_THREE(Modulo, %, x / divisor(y), x, x * y)
 ISOMER_EDITS_THREE(Less, <, x <= y, x > y, x >= y)
 ISOMER_EDITS_THREE(LessEqual, <=, x < y, x >= y, x > y)
@@ -68,6 +73,7 @@ ISOMER_EDITS_THREE(GreaterEqual, >=, x > y, x <= y, x < y)
 ISOMER_EDITS_THREE(Equal, ==, x != y, x <= y, x >= y)
 ISOMER_EDITS_THREE(Unequal, !=, x == y, x < y, x > y)
 #undef ISOMER_EDITS_THREE
+#undef ISOMER_EDITS_FOUR
 
 /// The own value, or that of the others whose number is chosen; they are counted from `number` on.
 template <class T, class... Others>
@@ -118,8 +124,8 @@ U second(T, U other) {
 
 /// A real number with another sign, or its magnitude: from `number` on.
 template <class T>
-std::decay_t<T> with_sign(int number, const T& own) {
-  if constexpr (std::is_floating_point_v<std::decay_t<T>>) {
+T with_sign(int number, T own) {
+  if constexpr (std::is_floating_point_v<T>) {
     if (chosen(number)) return -own;
     if (chosen(number + 1)) return own < 0 ? -own : own;
   }
@@ -151,13 +157,13 @@ void join(const R& own, const V& value, R& result) {
 
 /// A value by each of the operators with each of the others, from `number` on.
 template <char... Ops, class T, class... Others>
-std::decay_t<T> joined(int number, const T& own, Others... others) {
-  std::decay_t<T> result = own;
+T joined(int number, T own, Others... others) {
+  T result = own;
   const int last = number + static_cast<int>(sizeof...(Ops) * sizeof...(Others));
   if (isomer_emulator_edit < number || isomer_emulator_edit >= last) return result;
   int at = number;
   const auto each = [&](const auto& other) {
-    ((chosen(at++) ? join<Ops>(static_cast<const std::decay_t<T>&>(own), other, result) : void()), ...);
+    ((chosen(at++) ? join<Ops>(static_cast<const T&>(own), other, result) : void()), ...);
   };
   (each(others), ...);
   return result;
@@ -165,12 +171,12 @@ std::decay_t<T> joined(int number, const T& own, Others... others) {
 
 /// A real number that is not below one of the bounds, or not above it: two edits each, from `number` on.
 template <class T, class... Bounds>
-std::decay_t<T> bounded(int number, const T& own, Bounds... bounds) {
-  std::decay_t<T> result = own;
-  if constexpr (std::is_floating_point_v<std::decay_t<T>>) {
+T bounded(int number, T own, Bounds... bounds) {
+  T result = own;
+  if constexpr (std::is_floating_point_v<T>) {
     int at = number;
-    ((chosen(at) ? void(result = own < std::decay_t<T>(bounds) ? std::decay_t<T>(bounds) : own)
-      : chosen(at + 1) ? void(result = own > std::decay_t<T>(bounds) ? std::decay_t<T>(bounds) : own) : void(),
+    ((chosen(at) ? void(result = own < T(bounds) ? T(bounds) : own)
+      : chosen(at + 1) ? void(result = own > T(bounds) ? T(bounds) : own) : void(),
       at += 2),
      ...);
   }
@@ -179,11 +185,11 @@ std::decay_t<T> bounded(int number, const T& own, Bounds... bounds) {
 
 /// A real number as the argument of each of the functions, from `number` on.
 template <class T, class... Functions>
-std::decay_t<T> through(int number, const T& own, Functions... functions) {
-  std::decay_t<T> result = own;
-  if constexpr (std::is_floating_point_v<std::decay_t<T>>) {
+T through(int number, T own, Functions... functions) {
+  T result = own;
+  if constexpr (std::is_floating_point_v<T>) {
     int at = number;
-    ((chosen(at++) ? void(result = static_cast<std::decay_t<T>>(functions(static_cast<float>(own)))) : void()), ...);
+    ((chosen(at++) ? void(result = static_cast<T>(functions(static_cast<float>(own)))) : void()), ...);
   }
   return result;
 }
