@@ -54,6 +54,9 @@ void GroupReplay::explain_by_an_edit(const std::vector<Replayed>& calls, const A
   EditsAsked how = edits_asked(findings, entry_, every);
   how.beyond = &asked_;
   if (!how.any) return;
+  if (std::all_of(answered.begin(), answered.end(), [](const CallOutcome& o) { return o.right(); }))
+    if (Finding edit = edit_of_what_was_asked(calls, answered, how); edit.code != Code::none)
+      return take_edit(findings, std::move(edit));
   // Who is right with an edit was asked as he is called.
   const auto take = [&](Finding edit) {
     explained_ = true;
@@ -81,6 +84,22 @@ void GroupReplay::explain_by_an_edit(const std::vector<Replayed>& calls, const A
       take(std::move(edit));
   findings.insert(findings.begin(), std::make_move_iterator(experiments.begin()),
                   std::make_move_iterator(experiments.end()));
+}
+
+Finding GroupReplay::edit_of_what_was_asked(const std::vector<Replayed>& calls,
+                                            const std::vector<CallOutcome>& answered, EditsAsked how) {
+  std::vector<Replayed> all = calls;
+  std::vector<CallOutcome> outcomes = answered;
+  bool wrong = false;
+  for (const Replayed& each : asked_) {
+    CallOutcome outcome = replay_once(approach_, each);
+    if (!outcome.answer.ok() || lost(outcome)) continue;
+    wrong = wrong || !outcome.right();
+    all.push_back(each);
+    outcomes.push_back(std::move(outcome));
+  }
+  how.beyond = &all;
+  return wrong ? of_one_edit(request_.exchanging, approach_, all, outcomes, how) : Finding();
 }
 
 void GroupReplay::explain_by_sizes_and_an_edit(const std::vector<Replayed>& calls, const Approach& as_called,

@@ -2,6 +2,7 @@
 
 #include "lab/ask/recorded/binding.hpp"
 #include "lab/ask/recorded/replayed.hpp"
+#include "lab/judge/one_edit.hpp"
 #include "lab/judge/replay.hpp"
 
 #include <memory>
@@ -48,6 +49,10 @@ class GroupReplay {
   void explain_by_an_edit(const std::vector<Replayed>& calls, const Approach& as_called,
                           const std::vector<CallOutcome>& answered, const std::vector<Finding>& found,
                           std::vector<Finding>& findings);
+  /// Of a candidate that the test's calls are right with, and the recorder's are not, an edit for all of
+  /// them.
+  Finding edit_of_what_was_asked(const std::vector<Replayed>& calls, const std::vector<CallOutcome>& answered,
+                                 EditsAsked how);
   /// The same where the sizes that are passed are guessed: told if with one way alone an edit is found.
   void explain_by_sizes_and_an_edit(const std::vector<Replayed>& calls, const Approach& as_called,
                                     std::vector<Finding>& findings);

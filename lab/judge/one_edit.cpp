@@ -22,13 +22,15 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kSecondsOfOthers = 1.5;  ///< and others beside the first that helps
 constexpr std::size_t kEnough = 4;        ///< edits that help: more than these tell nothing apart
-constexpr std::size_t kHandful = 24;  ///< of all calls together
+constexpr std::size_t kHandful = 24;      ///< of all calls together
+constexpr std::size_t kMuchLess = 4;      ///< times so many elements are worth a call that is asked first
 constexpr int kMostBesideCause = 1500;    ///< edits that are tried where a cause is told already
 
-/// Such settings that a call with an edit ends soon: what an edit does may never end.
-CallSettings brief(CallSettings settings, double worked, bool watch) {
+/// Such settings that a call with an edit ends soon: what an edit does may never end. `helps`: one call is
+/// right with it, so that it is worth the time that the others take on a busy machine, watched.
+CallSettings brief(CallSettings settings, double worked, bool watch, bool helps) {
   settings.watch = watch;
-  settings.timeout_seconds = std::min(settings.timeout_seconds, 0.1 + 5 * worked);
+  settings.timeout_seconds = std::min(settings.timeout_seconds, helps ? 2 + 20 * worked : 0.1 + 5 * worked);
   return settings;
 }
 
@@ -148,11 +150,12 @@ bool is_of_numbers(const Finding& finding) {
 }
 
 /// What a watch sees of memory and of the order of threads.
+constexpr std::array<Code, 5> kOfMemory = {Code::out_of_bounds_write, Code::out_of_bounds_read, Code::race,
+                                           Code::missing_barrier, Code::uninitialised_read};
+
 bool is_of_memory(const Finding& finding) {
-  constexpr std::array<Code, 5> kCodes = {Code::out_of_bounds_write, Code::out_of_bounds_read, Code::race,
-                                          Code::missing_barrier, Code::uninitialised_read};
   return finding.subject == Subject::candidate && !is_remark(finding) && !finding.made &&
-         std::find(kCodes.begin(), kCodes.end(), finding.code) != kCodes.end();
+         std::find(kOfMemory.begin(), kOfMemory.end(), finding.code) != kOfMemory.end();
 }
 
 /// Whether a watched call did nothing that is a fault; `shared`: several writers of one row were asked for.
@@ -170,8 +173,7 @@ bool is_wrong(const Evidence& evidence) {
   for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
     for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i) {
       const oracle::ExpectedTensor& want = given.plain.tensors[t];
-      if (given.open[t][i] == 0 && want.written[i] && !holds(want, i, evidence.outputs[t][i]))
-        return true;
+      if (given.open[t][i] == 0 && want.written[i] && !holds(want, i, evidence.outputs[t][i])) return true;
     }
   return false;
 }
@@ -180,10 +182,15 @@ bool is_wrong(const Evidence& evidence) {
 bool fail_as_before(const Numbers& now, const Numbers& before) {
   return std::all_of(now.failures.begin(), now.failures.end(), [&](const Failure& failure) {
     return std::any_of(before.failures.begin(), before.failures.end(), [&](const Failure& other) {
-      return other.given->line == failure.given->line &&
-             other.trial.answer.end == failure.trial.answer.end;
+      return other.given->line == failure.given->line && other.trial.answer.end == failure.trial.answer.end;
     });
   });
+}
+
+std::size_t elements_of(const Replayed& call) {
+  std::size_t count = 0;
+  for (const Replayed::Output& output : call.outputs) count += static_cast<std::size_t>(output.want.numel());
+  return count;
 }
 
 /// Whether an answer has a number that is none where the reference's is one.
@@ -245,19 +252,26 @@ void take_edit(std::vector<Finding>& findings, Finding edit) {
     return is_of_numbers(each) && each.strength != Strength::nearest;
   };
   const auto count = std::count_if(findings.begin(), findings.end(), told);
-  // That the last elements have no influence says little of an expression in a line that bounds nothing.
-  const auto of_no_bound = [&](const Finding& each) {
-    return each.code == Code::tail_mask && edit.code == Code::wrong_expression &&
-           edit.edited.find_first_of("<>") == std::string::npos;
+  // Which elements have no influence says little of an expression that bounds nothing, and how precise they
+  // are of one with which all is right.
+  const auto of_another_kind = [&](const Finding& each) {
+    const bool bounds = edit.code == Code::off_by_one || edit.code == Code::tail_mask ||
+                        edit.edited.find_first_of("<>") != std::string::npos;
+    const bool influence = each.code == Code::tail_mask || each.code == Code::off_by_one;
+    // A maximum that is taken of a part of a row is subtracted all the same.
+    const bool subtracts = edit.code == Code::missing_term || edit.code == Code::wrong_expression;
+    return each.code != edit.code && ((influence && !bounds) || each.code == Code::intermediate_precision ||
+                                      (each.code == Code::missing_max_subtraction && !subtracts));
   };
-  // Who writes beyond a buffer may have read there first.
-  auto kept = std::find_if(findings.begin(), findings.end(), [](const Finding& each) {
-    return is_of_memory(each) && each.code == Code::out_of_bounds_write;
-  });
-  if (kept == findings.end()) kept = std::find_if(findings.begin(), findings.end(), is_of_memory);
+  // Who writes beyond a buffer may have read there first, and what nobody has written is read there, too.
+  auto kept = findings.end();
+  for (const Code code : kOfMemory)
+    if (kept == findings.end())
+      kept = std::find_if(findings.begin(), findings.end(),
+                          [&](const Finding& each) { return is_of_memory(each) && each.code == code; });
   if (kept == findings.end())
     kept = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
-      return told(each) && ((count == 1 && !of_no_bound(each)) || each.code == edit.code);
+      return told(each) && ((count == 1 && !of_another_kind(each)) || each.code == edit.code);
     });
   if (kept != findings.end()) {
     edit.code = kept->code;
@@ -317,10 +331,16 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
   other.candidate = build->candidate.get();
   other.form = in_build(*build->candidate, approach.form);
   const auto right = [&](std::size_t call, int number, bool watched) {
-    other.settings = brief(approach.settings, outcomes[call].answer.worked_seconds, watched);
+    other.settings =
+        brief(approach.settings, outcomes[call].answer.worked_seconds, watched, call != *asked || watched);
     other.settings.edit = number;
     const CallOutcome now = replay_once(other, calls[call]);
     return now.right() && (!watched || is_clean(now.answer, calls[call].shared));
+  };
+  const auto is_right = [&](const Replayed& call, int number) {
+    other.settings = brief(approach.settings, outcomes[*asked].answer.worked_seconds, false, false);
+    other.settings.edit = number;
+    return replay_once(other, call).right();
   };
   std::size_t elements = 0;
   for (const CallOutcome& outcome : outcomes) elements += outcome.elements;
@@ -328,7 +348,7 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
   const bool few = elements < kHandful;
   if (few && (how.beyond == nullptr || how.beyond->empty())) return {};
   const auto holds_beyond = [&](int number) {
-    other.settings = brief(approach.settings, outcomes[*asked].answer.worked_seconds, false);
+    other.settings = brief(approach.settings, outcomes[*asked].answer.worked_seconds, false, true);
     other.settings.edit = number;
     return how.beyond == nullptr ||
            std::all_of(how.beyond->begin(), how.beyond->end(), [&](const Replayed& each) {
@@ -351,14 +371,29 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
   // What is done to the calls has no name.
   if (!approach.adaptations.empty()) kept = KeptSearch({}, {});
   int tried = 0;
-  const std::vector<const Exchange*> list = helpful(
-      *build, [&](int number) { return right(*asked, number, !tells); },
-      [&](int number) {
-        for (std::size_t i = 0; i < calls.size(); ++i)
-          if ((i != *asked || (tells && how.watched)) && !right(i, number, how.watched)) return false;
-        return holds_beyond(number);
-      },
-      how, kept, tried);
+  const Replayed* small = nullptr;
+  if (tells && how.beyond != nullptr)
+    for (const Replayed& each : *how.beyond)
+      if (const std::size_t size = elements_of(each);
+          size >= kHandful && size * kMuchLess <= outcomes[*asked].elements &&
+          (small == nullptr || size < elements_of(*small)) && !is_right(each, 0))
+        small = &each;
+  const auto search = [&] {
+    return helpful(
+        *build,
+        [&](int number) {
+          return (small == nullptr || is_right(*small, number)) && right(*asked, number, !tells);
+        },
+        [&](int number) {
+          for (std::size_t i = 0; i < calls.size(); ++i)
+            if ((i != *asked || (tells && how.watched)) && !right(i, number, how.watched)) return false;
+          return holds_beyond(number);
+        },
+        how, kept, tried);
+  };
+  std::vector<const Exchange*> list = search();
+  // The small one may be wrong for a reason of its own.
+  if (list.empty() && std::exchange(small, nullptr) != nullptr) list = search();
   std::string seen =
       calls.size() == 1 ? "the call is right" : fmt::format("all {} calls are right", calls.size());
   if (how.watched) seen += " and nothing of this is seen";
@@ -372,7 +407,7 @@ Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Qu
   constexpr double kRight = 0.9999;
   if (!exchanging) return {};
   const auto right = [&](const Candidate& candidate, const Form& form, const Given& given, int number) {
-    CallSettings settings = brief(questions.settings, 0.2, how.watched);
+    CallSettings settings = brief(questions.settings, 0.2, how.watched, false);
     settings.edit = number;
     const Trial trial = try_call(candidate, form, *called.port, given, settings);
     return trial.ok() && share_right(given, trial) >= kRight &&
@@ -404,7 +439,7 @@ Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Qu
       *build, [&](int number) { return right(*build->candidate, form, *asked, number); },
       [&](int number) {
         Questions others = questions;
-        others.settings = brief(questions.settings, 0.2, how.watched);
+        others.settings = brief(questions.settings, 0.2, how.watched, true);
         others.settings.edit = number;
         others.before = &numbers;
         const Numbers now = explain_numbers(*build->candidate, form, *called.port, others);

@@ -223,7 +223,10 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
       });
   if (probed < calls.size()) {
     probe_memory(approach, calls[probed], outcomes[probed], diagnosis.findings);
-    if (!raced) {
+    // What does not reach the memory of a result depends on nothing.
+    const bool nothing =
+        probe_unwritten_results(approach, calls[probed], outcomes[probed], diagnosis.findings);
+    if (!raced && !nothing) {
       const std::size_t told = diagnosis.findings.size();
       probe_ignored(approach, calls[reversed], outcomes[reversed], facts, diagnosis.findings);
       // Where another call is right, which an argument that is ignored cannot be, that is another fault's.
@@ -242,7 +245,7 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
     const std::size_t overflown = finite(outcomes[probed]) || whole == outcomes.size() ? probed : whole;
     probe_overflow(approach, calls[overflown], outcomes[overflown], facts, diagnosis.findings);
     rescaled = probe_rescale(approach, calls, outcomes, facts, diagnosis.findings);
-    probe_ignored_bits(approach, calls[probed], outcomes[probed], diagnosis.findings);
+    if (!nothing) probe_ignored_bits(approach, calls[probed], outcomes[probed], diagnosis.findings);
     probe_views(approach, calls, outcomes, diagnosis.findings);
     probe_short_blocks(approach, calls[probed], outcomes[probed], diagnosis.findings);
   }

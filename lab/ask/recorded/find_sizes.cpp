@@ -92,6 +92,7 @@ struct Tried {
   bool keeps = true;  ///< each call is answered and stays in its buffers
   bool fills = true;  ///< and fills its results
   bool right = true;  ///< and its answers are right
+  bool ends = true;   ///< false: a call of it does not
   std::vector<std::vector<std::vector<double>>> got;
 };
 
@@ -106,6 +107,7 @@ Tried tried_with(const Approach& approach, const Form& form, const std::vector<c
     if (!outcome.answer.ok()) sum -= 4;
     tried.keeps = tried.keeps && outcome.answer.ok();
     tried.right = tried.right && outcome.right();
+    tried.ends = outcome.answer.end != Answer::End::timed_out && outcome.answer.end != Answer::End::too_large;
     if (lost(outcome)) break;
     std::size_t written = 0, changing = 0;
     double near = 0;
@@ -186,14 +188,19 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
   constexpr std::size_t kMostLikely = 60;
   const std::vector<const Replayed*> tried = by_size(calls);
   double best = -INFINITY;
-  int attempts = 0;
+  // What never ends with one number rarely ends with another, and each such call takes seconds.
+  constexpr int kMostEndless = 2;
+  int attempts = 0, endless = 0;
   bool right = false, alone = true, in_order = false;
   std::optional<Form> likely;
   OtherWays known(calls);
   const auto attempt = [&](const Form& form) {
-    if (right || attempts++ >= (likely && in_order ? kMostBesideLikely : kMostTried)) return Tried();
+    if (right || endless == kMostEndless ||
+        attempts++ >= (likely && in_order ? kMostBesideLikely : kMostTried))
+      return Tried();
     Tried now = tried_with(approach, form, tried);
     right = now.right;
+    endless += !now.ends;
     if (right) now.score = INFINITY;
     known.add(form, now.score);
     if (now.score > best) {
@@ -247,6 +254,7 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
           }
   }
   if (right) return SizesBy::right_answer;
+  if (endless == kMostEndless && !likely && decided) likely = ways.front().form;
   others = std::move(known).best();
   if (!likely) return SizesBy::guess;
   approach.form = *likely;

@@ -121,6 +121,8 @@ Exchangeable exchangeable(const std::string& source, const std::map<int, LeftAlo
   const CppFunctions functions(tokens);
   EditPlaces places(source, tokens, functions, lines, label);
   add_expressions(places);
+  add_to_operands(places);
+  add_conditions(places);
   add_insertions(places);
   add_statements(places);
   return std::move(places).whole();

@@ -247,7 +247,10 @@ void add_number(EditPlaces& places, std::size_t at) {
   const double own = real ? std::strtod(text.c_str(), nullptr) : 0;
   for (std::size_t i = 0; i < others.size(); ++i) {
     list += ", " + others[i];
+    // A step of a tree.
+    const bool halves = at > 0 && (tokens.is(at - 1, ">>=") || tokens.is(at - 1, "/="));
     const Code code = real && own > 0 && own < 0.01 ? Code::epsilon
+                      : halves                      ? Code::other_reduction
                       : !real && i < 2              ? Code::off_by_one
                                                     : Code::wrong_expression;
     places.add({{at, at, others[i]}}, code, i < 2 ? 1 : 2);
@@ -261,7 +264,7 @@ void add_name(EditPlaces& places, std::size_t at) {
   const CppTokens& tokens = places.tokens();
   if (!places.open(at) || places.functions().is_declared_here(at)) return;
   const CppVariable* own = places.functions().named(at);
-  if (own == nullptr) return;
+  if (own == nullptr || own->shared) return;
   const std::string_view next = tokens.text(at + 1), before = at > 0 ? tokens.text(at - 1) : "";
   constexpr std::array<std::string_view, 13> kAssigns = {"=",  "+=", "-=", "*=", "/=",  "++", "--",
                                                          "%=", "|=", "&=", "^=", "<<=", ">>="};
@@ -380,10 +383,12 @@ std::string without_bounds(EditPlaces& places, std::size_t at, std::string_view 
   std::string chosen;
   for (const bool first : {true, false}) {
     const int edit = places.add(
-        {{at, close, std::string(first ? tokens.text(at + 2, comma - 1) : tokens.text(comma + 1, close - 1))}},
+        {{at, close,
+          std::string(first ? tokens.text(at + 2, comma - 1) : tokens.text(comma + 1, close - 1))}},
         Code::clamp, 2);
-    chosen += fmt::format("if (isomer_emulator_edit == {}) return decltype({}(v...))(isomer_edits::{}(v...)); ",
-                          edit, name, first ? "first" : "second");
+    chosen +=
+        fmt::format("if (isomer_emulator_edit == {}) return decltype({}(v...))(isomer_edits::{}(v...)); ",
+                    edit, name, first ? "first" : "second");
   }
   return chosen;
 }

@@ -24,6 +24,11 @@ bool is_whole_type(const std::string& type) {
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
 }
 
+/// A word of the type of a number.
+bool is_number_word(std::string_view word) {
+  return word == "float" || word == "double" || word == "auto" || is_whole_type(std::string(word) + " ");
+}
+
 bool is_real_type(const std::string& type) { return type == "float " || type == "double "; }
 
 /// Of memory with numbers.
@@ -37,15 +42,25 @@ bool is_memory_of_numbers(const std::string& type) {
 class Insertions {
  public:
   explicit Insertions(EditPlaces& places) : places_(places), tokens_(places.tokens()) {
+    for (std::size_t i = 0; i + 2 < tokens_.size(); ++i) {
+      const std::size_t body = tokens_.is(i, "__global__") ? body_behind(i) : 0;
+      if (body != 0) launched_[body].insert({"blockIdx.x", "threadIdx.x"});
+      if ((tokens_.is(i, "blockIdx") || tokens_.is(i, "threadIdx")) && tokens_.is(i + 1, "."))
+        launched_[places.functions().body_of(i)].insert(std::string(tokens_.text(i, i + 2)));
+    }
     for (std::size_t i = 0; i < tokens_.size(); ++i)
       if (places.functions().in_body(i) && !places.functions().is_declared_here(i) && is_read(i))
         if (const CppVariable* named = places.functions().named(i)) ++uses_[named->declared];
     for (std::size_t i = 0; i < tokens_.size(); ++i) shares_ = shares_ || tokens_.is(i, "__shared__");
   }
 
-  void add() {
+  void add_to_operands() {
     for (std::size_t i = 0; i < tokens_.size(); ++i) add_operand(i);
-    for (std::size_t i = 0; i < tokens_.size(); ++i) add_bracket(i);
+    // What stands inside comes first.
+    for (std::size_t i = tokens_.size(); i-- > 0;) add_bracket(i);
+  }
+
+  void add() {
     for (std::size_t i = 0; i < tokens_.size(); ++i)
       if (places_.functions().starts_statement(i)) add_right_side(i);
     for (std::size_t i = 0; i < tokens_.size(); ++i)
@@ -94,9 +109,61 @@ class Insertions {
     if (same.size() > kMost) same.resize(kMost);
     if (likely.size() > 2 * kMost) likely.resize(2 * kMost);
     likely.insert(likely.end(), same.begin(), same.end());
+    if (!real)
+      for (const std::string& each : launched_at(at)) likely.push_back({each, {}, {}, false});
     for (const Beside& each : other)
       if (likely.size() < kMost) likely.push_back(each);
     return likely;
+  }
+
+  /// The `{` of the kernel that is declared there; 0 where it has none.
+  std::size_t body_behind(std::size_t at) const {
+    while (at < tokens_.size() && !tokens_.is(at, "{") && !tokens_.is(at, ";")) at = behind(at);
+    return tokens_.is(at, "{") ? at : 0;
+  }
+
+  /// The numbers of threads and blocks that the function there reads, the kernel's first ones in any case.
+  std::set<std::string> launched_at(std::size_t at) const {
+    const auto found = launched_.find(places_.functions().body_of(at));
+    return found == launched_.end() ? std::set<std::string>() : found->second;
+  }
+
+  /// Elements of other memory, with an index that the expression has.
+  std::vector<Beside> elements_beside(std::size_t first, std::size_t last) const {
+    std::vector<std::string> indices;
+    std::set<std::string> own;
+    for (std::size_t i = first + 1; i <= last; ++i) {
+      if (!tokens_.is(i, "[") || !tokens_.is_name(i - 1) || tokens_[i].partner <= i + 1) continue;
+      own.insert(std::string(tokens_.text(i - 1)));
+      const std::string index(tokens_.text(i + 1, tokens_[i].partner - 1));
+      if (std::find(indices.begin(), indices.end(), index) == indices.end()) indices.push_back(index);
+    }
+    std::vector<Beside> list;
+    for (const CppVariable* each : places_.functions().in_scope(first))
+      for (const std::string& index : indices)
+        if (each->declared < first && own.count(each->name) == 0 && is_memory_of_numbers(each->type) &&
+            list.size() < 2 * kMost)
+          list.push_back({fmt::format("{}[{}]", each->name, index), each->name, index, false});
+    return list;
+  }
+
+  /// Products of a number that counts there and a size, as a place in memory is made of.
+  std::vector<Beside> products_beside(std::size_t at, const std::set<std::string>& own) const {
+    std::vector<std::string> counts, sizes;
+    for (const std::string& each : launched_at(at)) counts.push_back(each);
+    const std::vector<const CppVariable*> scope = places_.functions().in_scope(at);
+    for (auto it = scope.rbegin(); it != scope.rend(); ++it) {
+      const CppVariable* each = *it;
+      if (!is_whole_type(each->type) || each->declared + 1 >= at) continue;
+      const bool parameter = places_.functions().is_parameter(*each);
+      if (parameter && sizes.size() < kMost) sizes.push_back(each->name);
+      if (!parameter && own.count(each->name) == 0 && counts.size() < kMost) counts.push_back(each->name);
+    }
+    std::vector<Beside> list;
+    for (const std::string& count : counts)
+      for (const std::string& size : sizes)
+        list.push_back({fmt::format("{} * {}", count, size), {}, {}, false});
+    return list;
   }
 
   std::set<std::string> names_in(std::size_t first, std::size_t last) const {
@@ -198,7 +265,7 @@ class Insertions {
       put(at, close, "*", beside(at, real, names_in(at, close)), true);
   }
 
-  /// What is assigned to a number, and its first value.
+  /// What is assigned to a number, and the first values of those that are declared.
   void add_right_side(std::size_t first) {
     std::size_t end = first;
     while (end < tokens_.size() && !tokens_.is(end, ";") && !tokens_.is(end, "{") && !tokens_.is(end, "}"))
@@ -206,32 +273,43 @@ class Insertions {
     std::size_t at = first;
     while (at < end && tokens_.text(at).back() != '=') at = behind(at);
     if (!tokens_.is(end, ";") || at + 1 >= end) return;
-    const bool declares = places_.functions().begins_declaration(first);
-    const CppVariable* left = places_.functions().named(declares ? end : first);
-    std::string type = left != nullptr ? left->type : std::string();
-    if (declares)
-      for (std::size_t i = first; i < at; ++i)
-        if (tokens_.is(i, "float") || tokens_.is(i, "int") || tokens_.is(i, "double") ||
-            tokens_.is(i, "int64_t"))
-          type = std::string(tokens_.text(i)) + " ";
-    for (std::size_t i = first; i < at && declares; ++i)
-      if (tokens_.is(i, "*")) return;
-    std::size_t last = end - 1;
-    if (declares)
-      for (std::size_t i = at + 1; i < end; i = behind(i))
-        if (tokens_.is(i, ",")) {
-          last = i - 1;
-          break;
-        }
-    const bool element = type.find('*') != std::string::npos || type.find('[') != std::string::npos;
-    if (element && !tokens_.is(first + 1, "[")) return;
+    if (!places_.functions().begins_declaration(first)) {
+      const CppVariable* left = places_.functions().named(first);
+      const std::string type = left != nullptr ? left->type : std::string();
+      const bool element = type.find('*') != std::string::npos || type.find('[') != std::string::npos;
+      if (!element || tokens_.is(first + 1, "[")) add_value(first, at + 1, end - 1, type, false);
+      return;
+    }
+    std::string type;
+    bool memory = false;
+    for (std::size_t i = first; i < at; ++i) {
+      if (is_number_word(tokens_.text(i))) type = std::string(tokens_.text(i)) + " ";
+      memory = memory || tokens_.is(i, "*");
+    }
+    while (at < end) {
+      std::size_t last = at + 1;
+      while (last < end && !tokens_.is(last, ",")) last = behind(last);
+      if (tokens_.is(at, "=")) add_value(first, at + 1, last - 1, memory ? "*" : type, true);
+      for (at = last; at < end && !tokens_.is(at, "=");) at = behind(at);
+    }
+  }
+
+  void add_value(std::size_t statement, std::size_t first, std::size_t last, const std::string& type,
+                 bool declares) {
+    if (last < first || last >= tokens_.size() || !open(first, last)) return;
+    const std::set<std::string> own = names_in(declares ? first - 2 : statement, last);
+    // A place in memory, whose beginning may be left out.
+    if (type == "*") return put(first, last, "+", products_beside(statement, own), false);
     const bool real = type.find("float") != std::string::npos || type.find("double") != std::string::npos;
-    if ((!real && type.find("int") == std::string::npos) || last < at + 1 || !open(at + 1, last)) return;
-    const bool single = last == at + 1;
-    if (single && tokens_[last].kind == CppToken::Kind::number) return;
-    put(at + 1, last, real ? "*/+-" : "*+-", beside(first, real, names_in(first, last)), false);
-    if (real) add_clamps(at + 1, last);
-    if (real) add_functions(at + 1, last);
+    const bool whole = is_whole_type(type) || type == "auto " || type.find("int") != std::string::npos;
+    if ((!real && !whole) || (first == last && tokens_[last].kind == CppToken::Kind::number)) return;
+    std::vector<Beside> list = beside(statement, real, own);
+    if (real)
+      for (Beside& each : elements_beside(first, last)) list.push_back(std::move(each));
+    put(first, last, real ? "*/+-" : "*+-", list, false);
+    if (!real && declares) put(first, last, "+", products_beside(statement, own), false);
+    if (real) add_clamps(first, last);
+    if (real) add_functions(first, last);
   }
 
   std::size_t behind(std::size_t i) const {
@@ -373,11 +451,14 @@ class Insertions {
 
   EditPlaces& places_;
   const CppTokens& tokens_;
-  std::map<std::size_t, int> uses_;  ///< by the token of a variable's declaration
-  bool shares_ = false;              ///< threads of a block share memory
+  std::map<std::size_t, int> uses_;                        ///< by the token of a variable's declaration
+  std::map<std::size_t, std::set<std::string>> launched_;  ///< by the function's body
+  bool shares_ = false;                                    ///< threads of a block share memory
 };
 
 }  // namespace
+
+void add_to_operands(EditPlaces& places) { Insertions(places).add_to_operands(); }
 
 void add_insertions(EditPlaces& places) { Insertions(places).add(); }
 

@@ -61,9 +61,16 @@ class EditPlaces {
 
 /// Operators, numbers, names and functions for others of their kind.
 void add_expressions(EditPlaces& places);
-/// What may have been left out: factors, terms, bounds, and barriers.
+
+// What is put round later stands outside: the following are called in this order.
+
+/// Factors and terms that may have been left out, of operands and of what stands in brackets.
+void add_to_operands(EditPlaces& places);
+/// Conditions, without each of their terms or joined in another way.
+void add_conditions(EditPlaces& places);
+/// What may have been left out of what is assigned, bounds, and barriers.
 void add_insertions(EditPlaces& places);
-/// Conditions, assignments, factors of what is assigned, and arguments of calls.
+/// Assignments, factors of what is assigned, and arguments of calls.
 void add_statements(EditPlaces& places);
 
 }  // namespace isomer::lab

@@ -31,13 +31,26 @@ Terms terms_of(const CppTokens& tokens, std::size_t first, std::size_t last) {
   return terms;
 }
 
-/// A condition from the first token to the last: the other way round, and without each of its terms.
+/// Each `&&` of the terms as `||`, or the other way round.
+int add_joining(EditPlaces& places, const Terms& terms) {
+  std::vector<EditPlaces::Part> parts;
+  for (std::size_t i = 1; i < terms.list.size(); ++i)
+    parts.push_back({terms.list[i].first - 1, terms.list[i].first - 1, terms.joined == "&&" ? "||" : "&&"});
+  return places.add(std::move(parts), Code::inverted_condition, 2);
+}
+
+/// A condition from the first token to the last: the other way round, without each of its terms, and with
+/// these joined in the other way.
 void add_condition(EditPlaces& places, std::size_t first, std::size_t last) {
   const CppTokens& tokens = places.tokens();
   if (first > last || !places.open_statement(first) || !places.open_statement(last)) return;
   const Terms terms = terms_of(tokens, first, last);
+  if (std::any_of(terms.list.begin(), terms.list.end(),
+                  [](const auto& each) { return each.first > each.second; }))
+    return;
+  // Terms are joined in the other way where each is negated, and the whole is.
+  const int joined = terms.joined.empty() ? 0 : add_joining(places, terms);
   for (const auto& [begin, end] : terms.list) {
-    if (begin > end) return;
     const std::string text(tokens.text(begin, end));
     const int negated = places.add({{begin, end, fmt::format("!({})", text)}}, Code::inverted_condition, 2);
     if (terms.joined.empty()) {
@@ -47,28 +60,27 @@ void add_condition(EditPlaces& places, std::size_t first, std::size_t last) {
     const bool is_first = begin == first;
     const int without =
         places.add({{is_first ? begin : begin - 1, is_first ? end + 1 : end, ""}}, Code::wrong_expression, 2);
-    places.surround(begin, end,
-                    terms.joined == "&&" ? fmt::format("((isomer_emulator_edit == {} || bool(", without)
-                                         : fmt::format("((isomer_emulator_edit != {} && bool(", without),
-                    fmt::format(")) != (isomer_emulator_edit == {}))", negated));
+    places.surround(
+        begin, end,
+        terms.joined == "&&" ? fmt::format("((isomer_emulator_edit == {} || bool(", without)
+                             : fmt::format("((isomer_emulator_edit != {} && bool(", without),
+        fmt::format(")) != (isomer_emulator_edit == {} || isomer_emulator_edit == {}))", negated, joined));
   }
+  if (joined != 0)
+    places.surround(first, last, "((", fmt::format(") != (isomer_emulator_edit == {}))", joined));
 }
 
-void add_conditions(EditPlaces& places) {
-  const CppTokens& tokens = places.tokens();
-  for (std::size_t i = 1; i < tokens.size(); ++i) {
-    if (!tokens.is(i, "(") || tokens[i].partner <= i + 1) continue;
-    const std::size_t close = tokens[i].partner;
-    if (tokens.is(i - 1, "if") || tokens.is(i - 1, "while")) add_condition(places, i + 1, close - 1);
-    if (!tokens.is(i - 1, "for")) continue;
-    std::size_t begin = i + 1;
-    while (begin < close && !tokens.is(begin, ";")) ++begin;
-    std::size_t end = begin + 1;
-    while (end < close && !tokens.is(end, ";")) ++end;
-    // A loop that runs while its condition does not hold may never end: only its parts are left out.
-    if (end < close && terms_of(tokens, begin + 1, end - 1).list.size() > 1)
-      add_condition(places, begin + 1, end - 1);
+/// The first token of the condition that ends before a `?`.
+std::size_t begin_of_choice(const CppTokens& tokens, std::size_t question) {
+  constexpr std::array<std::string_view, 13> kBefore = {"=", "(", "[",      ",",  ";",  "{", "}",
+                                                        "?", ":", "return", "+=", "*=", "-="};
+  std::size_t i = question;
+  while (i > 0 && std::find(kBefore.begin(), kBefore.end(), tokens.text(i - 1)) == kBefore.end()) {
+    --i;
+    if ((tokens.is(i, ")") || tokens.is(i, "]") || tokens.is(i, "}")) && tokens[i].partner != 0)
+      i = tokens[i].partner;
   }
+  return i;
 }
 
 bool is_real(const std::string& type) {
@@ -101,6 +113,16 @@ std::string_view name_of_assignment(std::string_view word) {
   return word == "=" ? "set" : word == "+=" ? "add" : word == "*=" ? "multiply" : "divide";
 }
 
+/// The last token of the value behind a declaration's first `=`; `end` is its semicolon.
+std::size_t end_of_first(const CppTokens& tokens, std::size_t at, std::size_t end) {
+  std::size_t last = at + 1;
+  while (last < end && !tokens.is(last, ","))
+    last = (tokens.is(last, "(") || tokens.is(last, "{")) && tokens[last].partner > last
+               ? tokens[last].partner + 1
+               : last + 1;
+  return last - 1;
+}
+
 void add_assignment(EditPlaces& places, std::size_t first) {
   const CppTokens& tokens = places.tokens();
   std::size_t at = first, end = first;
@@ -115,18 +137,14 @@ void add_assignment(EditPlaces& places, std::size_t first) {
   const CppVariable* left = places.functions().named(first);
   const bool declares = places.functions().begins_declaration(first);
   if (declares) {
-    if (tokens.is(at, "=") && tokens.is_name(at - 1))
+    if (!tokens.is(at, "=") || !tokens.is_name(at - 1)) return;
+    const std::size_t last = end_of_first(tokens, at, end);
+    const auto says = [&](std::string_view word) {
       for (std::size_t i = first; i < at; ++i)
-        if (tokens.is(i, "float") || tokens.is(i, "double")) {
-          // Of several declarators the first.
-          std::size_t last = at + 1;
-          while (last < end && !tokens.is(last, ","))
-            last = (tokens.is(last, "(") || tokens.is(last, "{")) && tokens[last].partner > last
-                       ? tokens[last].partner + 1
-                       : last + 1;
-          add_signs(places, at + 1, last - 1);
-          break;
-        }
+        if (tokens.is(i, word)) return true;
+      return false;
+    };
+    if ((says("float") || says("double")) && !says("*")) add_signs(places, at + 1, last);
     return;
   }
   if (left == nullptr) return;
@@ -172,8 +190,33 @@ void add_arguments(EditPlaces& places, std::size_t open) {
 
 }  // namespace
 
+void add_conditions(EditPlaces& places) {
+  const CppTokens& tokens = places.tokens();
+  // What stands inside comes first.
+  for (std::size_t i = tokens.size(); i-- > 1;) {
+    if (tokens.is(i, "?")) add_condition(places, begin_of_choice(tokens, i), i - 1);
+    if (tokens.is(i, "=") && i > 2 && tokens.is(i - 2, "bool") &&
+        places.functions().is_declared_here(i - 1)) {
+      std::size_t end = i + 1;
+      while (end < tokens.size() && !tokens.is(end, ";") && !tokens.is(end, ","))
+        end = tokens.is(end, "(") && tokens[end].partner > end ? tokens[end].partner + 1 : end + 1;
+      if (!terms_of(tokens, i + 1, end - 1).joined.empty()) add_condition(places, i + 1, end - 1);
+    }
+    if (!tokens.is(i, "(") || tokens[i].partner <= i + 1) continue;
+    const std::size_t close = tokens[i].partner;
+    if (tokens.is(i - 1, "if") || tokens.is(i - 1, "while")) add_condition(places, i + 1, close - 1);
+    if (!tokens.is(i - 1, "for")) continue;
+    std::size_t begin = i + 1;
+    while (begin < close && !tokens.is(begin, ";")) ++begin;
+    std::size_t end = begin + 1;
+    while (end < close && !tokens.is(end, ";")) ++end;
+    // A loop that runs while its condition does not hold may never end: only its parts are left out.
+    if (end < close && terms_of(tokens, begin + 1, end - 1).list.size() > 1)
+      add_condition(places, begin + 1, end - 1);
+  }
+}
+
 void add_statements(EditPlaces& places) {
-  add_conditions(places);
   for (std::size_t i = 0; i < places.tokens().size(); ++i) {
     add_arguments(places, i);
     if (places.functions().starts_statement(i)) add_assignment(places, i);

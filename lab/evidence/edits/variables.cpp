@@ -100,11 +100,12 @@ std::size_t CppFunctions::end_of_scope(std::size_t token) const {
 
 std::size_t CppFunctions::declaration_at(std::size_t start, std::size_t last) {
   std::size_t i = start;
-  bool constant = false;
+  bool constant = false, shared = false;
   std::string type;
   while (tokens_.is(i, "const") || tokens_.is(i, "static") || tokens_.is(i, "volatile") ||
          among(kConstant, tokens_.text(i))) {
     constant = constant || !tokens_.is(i, "const");
+    shared = shared || tokens_.is(i, "__shared__");
     ++i;
   }
   const std::size_t first = i;
@@ -149,8 +150,9 @@ std::size_t CppFunctions::declaration_at(std::size_t start, std::size_t last) {
     while (i < last && !tokens_.is(i, ",") && !tokens_.is(i, ";") && !tokens_.is(i, ")"))
       i = is_open(tokens_.text(i)) && tokens_[i].partner > i ? tokens_[i].partner + 1 : i + 1;
     // It has a value behind what it begins with.
-    if (!constant)
-      variables_.push_back({std::string(tokens_.text(name)), type + extents, name, i, end_of_scope(name)});
+    if (!constant || shared)
+      variables_.push_back(
+          {std::string(tokens_.text(name)), type + extents, name, i, end_of_scope(name), shared});
     if (!tokens_.is(i, ",")) break;
     ++i;
     while (tokens_.is(i, "*")) ++i;
@@ -231,7 +233,7 @@ std::vector<const CppVariable*> CppFunctions::in_scope(std::size_t token) const 
   for (const CppVariable& each : variables_) {
     if (each.first > token || token > each.last) continue;
     std::erase_if(list, [&](const CppVariable* other) { return other->name == each.name; });
-    list.push_back(&each);
+    if (!each.shared) list.push_back(&each);
   }
   return list;
 }

@@ -12,6 +12,7 @@ struct CppVariable {
   std::string name;
   std::string type;  ///< as written, of a number without const; an array's has its extents
   std::size_t declared = 0, first = 0, last = 0;  ///< tokens: its name, and where it is in scope
+  bool shared = false;  ///< of a block's threads: no other variable stands in its place
 };
 
 /// What of a source stands in functions, and which variables can be named there.
@@ -31,7 +32,7 @@ class CppFunctions {
   std::size_t body_of(std::size_t token) const;
   /// The innermost variable of that name that is in scope there; null: none is.
   const CppVariable* named(std::size_t token) const;
-  /// All variables in scope at the token, inner ones last, hidden ones left out.
+  /// All variables in scope at the token, inner ones last, hidden and shared ones left out.
   std::vector<const CppVariable*> in_scope(std::size_t token) const;
 
  private:

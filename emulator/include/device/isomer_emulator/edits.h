@@ -93,8 +93,9 @@ T* pointer(T* own) {
   return own;
 }
 template <class A, class T, class P = decltype(pointer(std::declval<T&>())),
-          class = std::enable_if_t<!std::is_same_v<A, T> && std::is_same_v<P, decltype(pointer(std::declval<A&>()))>>>
-P either(int number, A& another, T& own) {
+          class = std::enable_if_t<!std::is_same_v<A, std::remove_reference_t<T>> &&
+                                   std::is_same_v<P, decltype(pointer(std::declval<A&>()))>>>
+P either(int number, A& another, T&& own) {
   return chosen(number) ? pointer(another) : pointer(own);
 }
 /// Of variables that `auto` declares, which have another type after all: the own one stays.

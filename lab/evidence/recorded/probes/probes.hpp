@@ -34,6 +34,10 @@ bool probe_rescale(const Approach& approach, const std::vector<Replayed>& calls,
 /// `softmax` causal masks that begin with the first key where it begins later.
 void probe_influence(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                      const Facts* facts, std::vector<Finding>& findings);
+/// Of a wrong call the results of which all wrong elements were not written at all: the memory for them holds
+/// what it held before. Whether one is not written anywhere.
+bool probe_unwritten_results(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                             std::vector<Finding>& findings);
 /// A right answer in memory that nobody has cleared: whether it is right with something else in it too.
 void probe_fresh_results(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                          std::vector<Finding>& findings);
