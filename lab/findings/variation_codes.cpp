@@ -191,7 +191,7 @@ const std::vector<VariationCode>& table() {
        {"max|min|\\? *\\w+ *:"}},
       {"max=from-zero",
        Code::missing_max_subtraction,
-       "begin the running maximum at -infinity",
+       "begin the running maximum at -infinity, and take no padding into it",
        {"\\b\\w*(max|most|m_?i?)\\w*\\s*= *0(\\.0?)?f?;", "max"}},
       {"max=",
        Code::missing_scale,
