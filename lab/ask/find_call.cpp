@@ -2,8 +2,10 @@
 
 #include "core/sentence.hpp"
 #include "lab/ask/adapting/adapting.hpp"
+#include "lab/ask/adapting/aligned_sizes.hpp"
 #include "lab/ask/adapting/cache_layouts.hpp"
 #include "lab/ask/adapting/changes.hpp"
+#include "lab/ask/adapting/further_results.hpp"
 #include "lab/ask/adapting/kinds.hpp"
 #include "lab/ask/adapting/launch.hpp"
 #include "lab/ask/adapting/numbers.hpp"
@@ -440,6 +442,8 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
     called.callable = called.trial.answer.ok();
   }
   if (!called.callable && called.trial.answer.end == Answer::End::crashed)
+    adapt_to_alignment(candidate, request, called);
+  if (!called.callable && called.trial.answer.end == Answer::End::crashed)
     adapt_to_crash(candidate, request, called);
   if (called.callable) {
     if (called.simpler == nullptr && !try_whole_blocks(candidate, request, guess, called))
@@ -485,6 +489,7 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
     find_launch(candidate, request, called);
     judge_kinds(candidate, request, called);
     adapt_to_rank(candidate, request, called);
+    take_further_results(candidate, request, called);
     if (request.recorded.empty()) tell_result_dtypes(called);
   } else if (called.trial.answer.end == Answer::End::refused && before.size() < called.findings.size()) {
     called.form = first;

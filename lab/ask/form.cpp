@@ -2,6 +2,7 @@
 
 #include "lab/ask/names/count_names.hpp"
 #include "lab/ask/names/graph_names.hpp"
+#include "lab/ask/names/letters.hpp"
 #include "lab/ask/names/number_names.hpp"
 #include "lab/ask/names/number_words.hpp"
 #include "lab/ask/names/role_names.hpp"
@@ -191,6 +192,7 @@ bool may_hold(const Port& port, int role, const Parameter& p) {
 /// n of (m, n), of an op that has no n: where another number of the entry is a count of rows, the size of a
 /// row, where one is that, the rows. Nothing where it stands alone: then it counts all elements.
 std::optional<Passing> beside_a_size(const Entry& entry, const Port& port, const Parameter& n) {
+  if (shape_words(port, 0).size() > 2) return std::nullopt;  // it may count anything of several axes
   for (const Parameter& p : entry.parameters) {
     Passing other;
     if (&p == &n || p.kind != Kind::integer || !size_by_name(port, p.name, other)) continue;
@@ -245,6 +247,7 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
         (stranger && is_of_no_op(port, p)))
       continue;
     int role = port.role_of(p.name);
+    if (stranger && is_cleared_room(port, p)) continue;
     if (role < 0) {
       std::size_t count = 0;
       role = role_of_words(port, words_of(p.name), count);
@@ -260,7 +263,9 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
   }
   for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
     const Parameter& p = entry.parameters[i];
-    if (!is_memory(p) || role_at[i] >= 0 || is_array(i) || (stranger && is_of_no_op(port, p))) continue;
+    if (!is_memory(p) || role_at[i] >= 0 || is_array(i) ||
+        (stranger && (is_of_no_op(port, p) || is_cleared_room(port, p))))
+      continue;
     for (int pass = 0; pass < 2 && role_at[i] < 0; ++pass)
       for (std::size_t r = 0; r < port.roles.size(); ++r) {
         const Port::Role& role = port.roles[r];
@@ -322,6 +327,9 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
                (is_lent_room(port, p) || (p.kind == Kind::pointer && !p.is_const && !p.has_default &&
                                           is_float(p.element) && !is_of_no_op(port, p)))) {
       passing.what = What::room;
+    } else if (stranger && is_cleared_room(port, p)) {
+      passing.what = What::room;
+      passing.zeros = true;
     } else if (is_number(p)) {
       const int role = port.role_of(p.name);
       if (role >= 0 && !port.roles[static_cast<std::size_t>(role)].tensor) {
@@ -368,7 +376,7 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
       } else if (p.kind == Kind::integer) {
         passing.what = What::elements;
         passing.role = 0;
-        if (one_of(count_names(), lower_case(p.name)))
+        if (one_of(count_names(), lower_case(p.name)) && shape_words(port, 0).size() <= 2)
           counts.push_back(static_cast<int>(i));
         else
           guess.unsure.push_back(static_cast<int>(i));
@@ -380,6 +388,7 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
     }
     guess.form.passings.push_back(passing);
   }
+  if (stranger) doubt_letters(entry, guess.form.passings, guess.unsure);
   // A count beside numbers that no name explains may count rows.
   if (stranger && !guess.unsure.empty())
     guess.unsure.insert(guess.unsure.end(), counts.begin(), counts.end());

@@ -326,7 +326,8 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
         list.push_back(array_of(form, passing, *source, values, parameter));
         break;
       case Passing::What::room:
-        list.push_back(lent_room(values, parameter != nullptr ? parameter->element : DType::none, form.lent));
+        list.push_back(lent_room(values, parameter != nullptr ? parameter->element : DType::none,
+                                 passing.zeros ? std::uint8_t{0} : form.lent));
         break;
       case Passing::What::none:
         list.push_back(wants_a_tensor(form, i) ? without_elements(values) : Value());

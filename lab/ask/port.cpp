@@ -123,6 +123,13 @@ std::vector<Value> Port::values(const oracle::Problem& problem) const {
                                           : Value());
         if (parameter.without >= 0 && values.back().is_tensor())
           values.back().tensor = values.back().tensor.select(parameter.without, 0);
+        if (parameter.half >= 0 && values.back().is_tensor()) {
+          const Tensor& whole = values.back().tensor;
+          const std::int64_t length = whole.size(-1) / 2;
+          values.back().tensor =
+              whole.slice(whole.rank - 1, parameter.half * length, (parameter.half + 1) * length);
+          values.back() = compact_copy(values.back());
+        }
         if (original->drops_leading_ones && values.back().is_tensor())
           values.back().tensor = without_leading_ones(values.back().tensor);
         values.back().name = parameter.name;

@@ -79,6 +79,7 @@ struct Passing {
   bool bytes = false;      ///< of a stride: counted in bytes
   bool of_the_op = false;  ///< of a stride: of the op's dimension, wherever it lies in what is passed
   bool boxed = false;      ///< of a number: given as a tensor with one element
+  bool zeros = false;      ///< of room: cleared by who lends it
   /// A dimension that the original's tensor does not have, before this one, as long as `longer` counts: its
   /// elements are copies.
   int inserted = -1;

@@ -16,6 +16,7 @@ struct Known {
 };
 constexpr Known kKnown[] = {
     {"floor=zeros-stay", "the maximum has no floor, and a block of zeros stays so, with a scale of 0"},
+    {"floor=none", "the maximum has no floor: a block of zeros is divided by a scale of 0, and is NaN"},
     {"floor=", "the least maximum of a block is another small number"},
     {"encoding=fnuz", "8-bit floats are e4m3fnuz, as on MI300"},
     {"max=240", "8-bit floats are scaled to 240, the largest e4m3fnuz"},
@@ -88,6 +89,15 @@ void tell_conventions(const std::string& op, std::vector<Finding>& findings) {
              std::find(each.variations.begin(), each.variations.end(), variation) != each.variations.end();
     });
   };
+  // What guards blocks of zeros otherwise says what becomes of them.
+  const auto said_of = [&](const Known& each) {
+    const bool guarded = each.variation == "floor=none" &&
+                         std::any_of(findings.begin(), findings.end(), [](const Finding& other) {
+                           return other.variation.starts_with("zero_guard=zeros-1") ||
+                                  other.variation.starts_with("zero_guard=scale-");
+                         });
+    return std::string(guarded ? "the maximum has no floor" : each.said);
+  };
   const auto others = [&](const std::string& variation) {
     // A merge that takes powers of 2 and gives natural logarithms mixes the two.
     const bool mixed = op == "merge_attention" && variation == "log=base-2";
@@ -98,14 +108,7 @@ void tell_conventions(const std::string& op, std::vector<Finding>& findings) {
                        (variation.starts_with(of_lse) && !is_told(std::string(of_out) + order));
     // 240 is the largest number of another format than the op's.
     const bool of_other_format = variation == "max=240" && !is_told("encoding=fnuz");
-    // No floor at all makes NaN of a block of zeros, in nobody's convention, unless such a block is asked
-    // for.
-    const bool unfloored =
-        variation == "floor=none" && std::none_of(findings.begin(), findings.end(), [](const Finding& each) {
-          return each.variation.starts_with("zero_guard=zeros-1") ||
-                 each.variation.starts_with("zero_guard=scale-");
-        });
-    return mixed || alone || of_other_format || unfloored ? nullptr : known(variation);
+    return mixed || alone || of_other_format ? nullptr : known(variation);
   };
   const bool left = std::any_of(findings.begin(), findings.end(),
                                 [](const Finding& each) { return each.code == Code::unexplained; });
@@ -113,7 +116,7 @@ void tell_conventions(const std::string& op, std::vector<Finding>& findings) {
     const Known* each = finding.variation.empty() ? nullptr : others(finding.variation);
     // Nothing is a convention that explains only a part, unless the rest is told.
     if (each == nullptr || (finding.strength == Strength::nearest && !left && !finding.whole)) continue;
-    said += (said.empty() ? "" : "; ") + std::string(each->said);
+    said += (said.empty() ? "" : "; ") + said_of(*each);
     finding.code = Code::convention;
     finding.argument.clear();
     finding.fix =

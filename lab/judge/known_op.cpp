@@ -173,6 +173,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   Questions questions;
   questions.settings = call.settings;
   questions.recorded = call.recorded;
+  questions.stranger = request.stranger;
   questions.dtypes = {called.dtypes};
   questions.dtypes.insert(questions.dtypes.end(), called.native.begin(), called.native.end());
   Numbers numbers;
@@ -206,6 +207,10 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
         called.findings.end());
     diagnosis.called_with = numbers_in_words(called.form, called.given->values);
   }
+  if (Finding of_room =
+          request.stranger ? of_unset_room(candidate, questions, called, numbers) : Finding();
+      of_room.code != Code::none)
+    diagnosis.findings.push_back(std::move(of_room));
   if (unsettled() && !numbers.raced && adapt_to_answer(candidate, call.settings, called)) {
     diagnosis.findings.push_back(called.findings.back());
     if (!request.stranger || called.findings.back().decides) diagnosis.call = Stage::failed;
@@ -417,16 +422,11 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
   if (stranger) diagnosis.error = takes_host_memory(called);
   if (stranger && diagnosis.error.empty()) diagnosis.error = takes_more_memory(called);
   if (stranger && diagnosis.error.empty()) diagnosis.error = takes_more_tensors(called);
+  if (stranger && diagnosis.error.empty()) diagnosis.error = takes_bytes_for_numbers(called);
   if (!diagnosis.error.empty()) return;
   diagnosis.findings = called.findings;
   diagnosis.notes.insert(diagnosis.notes.end(), called.notes.begin(), called.notes.end());
-  if (std::string note = given_without_elements(called); !note.empty())
-    diagnosis.notes.push_back(std::move(note));
-  if (const std::string room = lent_room(called); !room.empty())
-    diagnosis.notes.push_back(fmt::format("{} has no tensor for {}: it is lent memory of any content there",
-                                          called.port->op, room));
-  if (const std::string windows = stranger ? open_windows(called) : std::string(); !windows.empty())
-    diagnosis.notes.push_back(fmt::format("no call asks for {}: it is longer than all keys", windows));
+  for (std::string& note : given_besides(called, stranger)) diagnosis.notes.push_back(std::move(note));
   diagnosis.calls += 1;
   diagnosis.call = called.callable && std::all_of(called.findings.begin(), called.findings.end(), is_remark)
                        ? Stage::passed

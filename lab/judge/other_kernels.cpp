@@ -5,6 +5,7 @@
 #include "lab/ask/names/role_names.hpp"
 #include "lab/ask/nearness.hpp"
 #include "lab/evidence/probes/probes.hpp"
+#include "lab/text/lower_case.hpp"
 
 #include <fmt/format.h>
 
@@ -66,6 +67,31 @@ int page_table_of(const Called& called) {
   return -1;
 }
 
+/// The op's argument of that name, whatever its case; empty where it has none.
+std::string argument_called(const Port& port, const std::string& name) {
+  for (const auto& each : port.oracle->contract->args)
+    if (lower_case(name) == each.name || lower_case(name) == each.name + "s") return std::string(each.name);
+  return {};
+}
+
+/// The parameters for which memory is lent that is cleared, or that is not.
+std::string room_that_is(const Called& called, bool cleared) {
+  std::string names;
+  for (std::size_t i = 0; i < called.form.passings.size(); ++i)
+    if (called.form.passings[i].what == Passing::What::room && called.form.passings[i].zeros == cleared)
+      names += (names.empty() ? "" : ", ") + called.form.entry->parameters[i].name;
+  return names;
+}
+
+/// The numbers that are windows, of which no call asks.
+std::string open_windows(const Called& called) {
+  std::string names;
+  if (called.port->op != "attention") return names;
+  for (const Parameter& p : called.form.entry->parameters)
+    if (is_window(p)) names += (names.empty() ? "" : ", ") + p.name;
+  return names;
+}
+
 }  // namespace
 
 std::string inputs_not_taken(const Form& form, const Port& port) {
@@ -103,19 +129,49 @@ std::string takes_host_memory(const Called& called) {
       called.form.entry->name);
 }
 
-std::string takes_more_memory(const Called& called) {
-  const std::vector<Seen>& all = called.trial.answer.seen;
-  if (std::none_of(all.begin(), all.end(), [](const Seen& seen) { return seen.null; })) return {};
+std::string takes_more_memory(const Called& called, const std::vector<Answer>& answers) {
+  const auto through_null = [](const Answer& answer) {
+    return std::any_of(answer.seen.begin(), answer.seen.end(), [](const Seen& seen) { return seen.null; });
+  };
+  if (!through_null(called.trial.answer) && std::none_of(answers.begin(), answers.end(), through_null))
+    return {};
   const std::vector<Parameter>& parameters = called.form.entry->parameters;
   for (std::size_t i = 0; i < called.form.passings.size() && i < parameters.size(); ++i)
     if ((called.form.passings[i].what == Passing::What::none &&
          parameters[i].kind == Parameter::Kind::pointer && !parameters[i].has_default) ||
         wants_a_tensor(called.form, i)) {
+      if (const std::string same = argument_called(*called.port, parameters[i].name); !same.empty())
+        return fmt::format(
+            "{} also reads or writes {} ({}), and in none of the forms in which {} is asked here it has {}: it "
+            "is not judged",
+            called.form.entry->name, parameters[i].name, parameters[i].type, called.port->op, same);
       return fmt::format(
           "{} also reads or writes {} ({}), for which {} has no tensor: it may be another operation, and is "
           "not judged as this one",
           called.form.entry->name, parameters[i].name, parameters[i].type, called.port->op);
     }
+  return {};
+}
+
+std::string takes_bytes_for_numbers(const Called& called) {
+  const std::vector<Parameter>& parameters = called.form.entry->parameters;
+  for (std::size_t i = 0; i < called.form.passings.size() && i < parameters.size(); ++i) {
+    const Passing& passing = called.form.passings[i];
+    const bool bytes = passing.cast == DType::u8 || passing.cast == DType::i8;
+    if (passing.what != Passing::What::role || !bytes) continue;
+    const Port::Role& role = called.port->roles[static_cast<std::size_t>(passing.role)];
+    const core::Contract& contract = *called.port->oracle->contract;
+    const int at = contract.index_of(role.argument);
+    if (at < 0) continue;
+    const auto& dtypes = contract.args[static_cast<std::size_t>(at)].dtypes;
+    if (std::any_of(dtypes.begin(), dtypes.end(),
+                    [](DType dtype) { return size_of(dtype) == 1 || !is_float(dtype); }))
+      continue;
+    return fmt::format(
+        "{} takes {} ({}) for {}, which in {} is no byte: numbers in bytes, such as scales that are exponents, "
+        "are not asked here, so it is not judged",
+        called.form.entry->name, parameters[i].name, parameters[i].type, role.name, called.port->op);
+  }
   return {};
 }
 
@@ -132,30 +188,25 @@ std::string takes_more_tensors(const Called& called) {
   return {};
 }
 
-std::string given_without_elements(const Called& called) {
+std::vector<std::string> given_besides(const Called& called, bool stranger) {
   std::string names;
   for (std::size_t i = 0; i < called.form.passings.size(); ++i)
     if (wants_a_tensor(called.form, i))
       names += (names.empty() ? "" : ", ") + called.form.entry->parameters[i].name;
-  if (names.empty()) return {};
-  return fmt::format("{} has no tensor for {}: it is given one without elements", called.port->op, names);
+  std::vector<std::string> notes;
+  const std::string& op = called.port->op;
+  if (!names.empty())
+    notes.push_back(fmt::format("{} has no tensor for {}: it is given one without elements", op, names));
+  if (const std::string room = lent_room(called); !room.empty())
+    notes.push_back(fmt::format("{} has no tensor for {}: it is lent memory of any content there", op, room));
+  if (const std::string room = room_that_is(called, true); !room.empty())
+    notes.push_back(fmt::format("{} has no tensor for {}: it is lent memory of zeros there", op, room));
+  if (const std::string windows = stranger ? open_windows(called) : std::string(); !windows.empty())
+    notes.push_back(fmt::format("no call asks for {}: it is longer than all keys", windows));
+  return notes;
 }
 
-std::string lent_room(const Called& called) {
-  std::string names;
-  for (std::size_t i = 0; i < called.form.passings.size(); ++i)
-    if (called.form.passings[i].what == Passing::What::room)
-      names += (names.empty() ? "" : ", ") + called.form.entry->parameters[i].name;
-  return names;
-}
-
-std::string open_windows(const Called& called) {
-  std::string names;
-  if (called.port->op != "attention") return names;
-  for (const Parameter& p : called.form.entry->parameters)
-    if (is_window(p)) names += (names.empty() ? "" : ", ") + p.name;
-  return names;
-}
+std::string lent_room(const Called& called) { return room_that_is(called, false); }
 
 std::string guessed_numbers(const Called& called) {
   const std::vector<Value> values = passed(called.form, called.given->values);

@@ -18,21 +18,24 @@ std::string takes_pages(const Called& called);
 std::string takes_host_memory(const Called& called);
 
 /// Why nothing can be said of a stranger that reads or writes memory that the op does not have, and that was
-/// therefore null: the sentence; empty where it does not.
-std::string takes_more_memory(const Called& called);
+/// therefore null: the sentence; empty where it does not. `answers`: what it did besides the plain call.
+std::string takes_more_memory(const Called& called, const std::vector<Answer>& answers = {});
+
+/// Why nothing can be said of a stranger that takes bytes for what are wide numbers in the op, such as scales
+/// that are exponents: the sentence; empty where it does not.
+std::string takes_bytes_for_numbers(const Called& called);
 
 /// Why nothing can be said of a stranger that takes a tensor that the op does not have, and that refuses one
 /// without elements: the sentence; empty where it does not.
 std::string takes_more_tensors(const Called& called);
-/// Which tensors it is given without elements, in a sentence; empty where none.
-std::string given_without_elements(const Called& called);
+/// What it is given for what the op does not have, a sentence each: tensors without elements, lent memory,
+/// windows that are longer than all keys.
+std::vector<std::string> given_besides(const Called& called, bool stranger);
 
 /// The op's outputs that it neither takes nor returns: "lse".
 std::string outputs_not_given(const Form& form, const Port& port);
 /// The parameters for which it is lent memory; empty where there are none.
 std::string lent_room(const Called& called);
-/// The numbers that are windows, of which no call asks.
-std::string open_windows(const Called& called);
 /// The names of the numbers that nobody explains, as they were passed: "n2=64, ld=16, alpha=1".
 std::string guessed_numbers(const Called& called);
 /// That the meaning of these is not known.

@@ -37,26 +37,29 @@ inline const std::vector<Variation>& rescaling_variations() {
       {"rescale=not-parts-of-512", "parts of 512 keys are added as they are, each under its own maximum"},
       {"rescale=not-parts-to-256",
        "equal parts of up to 256 keys are added as they are, each under its own maximum"},
+      {"rescale=not-sums-of-64", "the sums of parts of 64 keys are added as they are, their results weighed"},
+      {"rescale=not-sums-of-128", "the sums of parts of 128 keys are added as they are, their results weighed"},
+      {"rescale=not-sums-of-256", "the sums of parts of 256 keys are added as they are, their results weighed"},
+      {"rescale=not-sums-of-512", "the sums of parts of 512 keys are added as they are, their results weighed"},
+      {"rescale=not-sums-to-256",
+       "the sums of equal parts of up to 256 keys are added as they are, their results weighed"},
   };
   return list;
 }
 
-/// How many keys have a maximum of their own, of `count`, where parts are added without being weighed; 0:
-/// all.
-inline std::size_t unweighed_part(const Variations& vary, std::size_t count) {
-  constexpr std::array<std::pair<std::string_view, std::size_t>, 3> kParts = {
-      {{"rescale=not-parts-2", 2}, {"rescale=not-parts-4", 4}, {"rescale=not-parts-8", 8}}};
+/// How many keys have a maximum of their own, of `count`, where parts are added without being weighed: as
+/// they are (`added` "rescale=not-parts-"), or their sums alone ("rescale=not-sums-"). 0: all.
+inline std::size_t unweighed_part(const Variations& vary, std::string_view added, std::size_t count) {
+  constexpr std::array<std::pair<std::string_view, std::size_t>, 3> kParts = {{{"2", 2}, {"4", 4}, {"8", 8}}};
   constexpr std::array<std::pair<std::string_view, std::size_t>, 4> kWidths = {
-      {{"rescale=not-parts-of-64", 64},
-       {"rescale=not-parts-of-128", 128},
-       {"rescale=not-parts-of-256", 256},
-       {"rescale=not-parts-of-512", 512}}};
+      {{"of-64", 64}, {"of-128", 128}, {"of-256", 256}, {"of-512", 512}}};
   constexpr std::size_t kMost = 256;
+  const std::string_view said = vary.after(added);
   for (const auto& [name, parts] : kParts)
-    if (vary.has(name)) return (count + parts - 1) / parts;
+    if (said == name) return (count + parts - 1) / parts;
   for (const auto& [name, width] : kWidths)
-    if (vary.has(name)) return width;
-  if (!vary.has("rescale=not-parts-to-256") || count == 0) return 0;
+    if (said == name) return width;
+  if (said != "to-256" || count == 0) return 0;
   const std::size_t parts = (count + kMost - 1) / kMost;
   return (count + parts - 1) / parts;
 }
@@ -87,16 +90,18 @@ inline void leave_out_rescaling(const Variations& vary, const std::vector<double
     }
     if (in_sum) sum += larger;
   }
-  const std::size_t part = unweighed_part(vary, logits.size());
-  for (std::size_t begin = 0; part > 0 && begin < logits.size(); begin += part) {
-    const auto first = logits.begin() + static_cast<std::ptrdiff_t>(begin);
-    const std::size_t end = std::min(logits.size(), begin + part);
-    const double maximum = *std::max_element(first, logits.begin() + static_cast<std::ptrdiff_t>(end));
-    for (std::size_t t = begin; t < end; ++t) {
-      if (!std::isfinite(logits[t])) continue;
-      const double weight = base_2 ? std::exp2(logits[t] - maximum) : std::exp(logits[t] - maximum);
-      sum += weight - weights[t];
-      weights[t] = weight;
+  for (const std::string_view added : {"rescale=not-parts-", "rescale=not-sums-"}) {
+    const std::size_t part = unweighed_part(vary, added, logits.size());
+    for (std::size_t begin = 0; part > 0 && begin < logits.size(); begin += part) {
+      const auto first = logits.begin() + static_cast<std::ptrdiff_t>(begin);
+      const std::size_t end = std::min(logits.size(), begin + part);
+      const double maximum = *std::max_element(first, logits.begin() + static_cast<std::ptrdiff_t>(end));
+      for (std::size_t t = begin; t < end; ++t) {
+        if (!std::isfinite(logits[t])) continue;
+        const double weight = base_2 ? std::exp2(logits[t] - maximum) : std::exp(logits[t] - maximum);
+        sum += weight - weights[t];
+        if (added == "rescale=not-parts-") weights[t] = weight;
+      }
     }
   }
 }

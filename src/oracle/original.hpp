@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,9 @@ struct Original {
     /// A dimension of the contract's, always of size 1 in the cases, that the original's tensor does not
     /// have: its queries, of which there is one. −1: none.
     int without = -1;
+    /// Of a tensor that is a half of the contract's: the first (0) or the second (1) along its last dimension.
+    /// −1: all of it.
+    int half = -1;
     /// The words of its sizes where it has not the first of the shapes that the contract lists.
     std::string shape = {};
     /// Of f32 memory that callers lend for what lies between two kernels, and that no argument of the
@@ -48,6 +52,9 @@ struct Original {
   std::string op;
   std::vector<std::string> functions;  ///< names of its host function, the usual one first
   std::vector<Parameter> parameters;   ///< in its order; returned ones last
+  /// What kernels like it often return besides, behind all others: `bind` takes it where it is given, and a
+  /// case line has it by the flag of its name.
+  std::optional<Parameter> further = {};
 
   /// Binds problem's call to these tensors and numbers, one of each per parameter. Undefined tensors of
   /// returned parameters are made; the dtype where the inputs leave it open is `made`. Throws Error where no

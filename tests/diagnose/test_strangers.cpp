@@ -154,6 +154,12 @@ const NotJudged kMoreNotJudged[] = {
      "its pages may lie otherwise"},
     {"takes_a_real_number_that_no_name_explains", "narrow.cu", "attend_with_slopes", "attention",
      "the meaning of alpha=1 is not known"},
+    {"has_a_letter_of_tiles", "made_for.cu", "attend_by_tiles_of_default", "attention",
+     "the meaning of T="},
+    {"takes_scales_in_bytes", "lettered.cu", "multiply_by_exponents", "fp8_gemm",
+     "for a_s, which in fp8_gemm is no byte"},
+    {"has_scales_of_keys", "made_for.cu", "decode_bytes", "attention",
+     "in none of the forms in which attention is asked here it has k_scale"},
     {"depends_on_no_value", "called.cu", "attend_without_values", "attention",
      "nothing that attend_without_values gives depends on v"},
 };

@@ -117,8 +117,13 @@ bool is_null(const siginfo_t& info) {
   return info.si_code != SI_KERNEL && reinterpret_cast<std::uintptr_t>(info.si_addr) < 65536;
 }
 
+// The processor refuses what it is to touch at once at no multiple of its size, and names no address.
+bool is_no_address(const siginfo_t& info) { return info.si_code == SI_KERNEL; }
+
 std::string described(const siginfo_t& info) {
   if (is_null(info)) return "through a null pointer";
+  if (is_no_address(info))
+    return "at an address that is no multiple of what is touched at once, or that no memory can have";
   Memory& memory = Memory::instance();
   const void* address = info.si_addr;
   const Buffer* near = memory.contains(address) ? memory.nearest(address, nullptr) : nullptr;

@@ -14,6 +14,7 @@ namespace {
 constexpr double kSecondsOfLayout = 3;   ///< of a call that is only tried
 constexpr double kSecondsOfLayouts = 6;  ///< of all of them together
 constexpr double kOfTheOp = 0.5;         ///< of an answer that has to do with the op's, whatever its fault
+constexpr double kChance = 0.05;         ///< less of an answer is right by chance
 constexpr double kClearlyNearer = 0.2;   ///< of two as good, the more ordinary
 
 /// How a row of keys or a page of them lies, its first dimension aside.
@@ -156,7 +157,12 @@ void try_cache_layouts(const Candidate& candidate, const CallRequest& request, C
           // What keeps to its memory and fills its answer is asked for sizes that it is made for.
           const bool made_for = best.simpler != nullptr && best.simpler != simpler && best.trial.ok() &&
                                 !strays(best.trial) && !leaves_out(*best.given, best.trial) &&
-                                !simpler->chosen.empty();
+                                !simpler->chosen.empty() && !simpler->said;
+          if (is_made_for(*simpler, *way.given, way.trial)) way.score += 2 * kClearlyNearer;
+          // Nor is it asked for sizes that the source does not name, with which nothing is right.
+          if (simpler->said && way.trial.ok() && best.simpler != nullptr && !best.simpler->said &&
+              (!best.trial.ok() || share_right(*best.given, best.trial) < kChance))
+            way.score = std::max(way.score, best.score + 2 * kClearlyNearer);
           keeps_with_heads = keeps_with_heads || (way.trial.ok() && !strays(way.trial) &&
                                                   !leaves_out(*way.given, way.trial) && way.score > kOfTheOp);
           if (!answers_right(way) && !caused && is_right_but_for_one_fault(simpler->port, *way.given, way.trial))
@@ -194,7 +200,7 @@ void try_cache_layouts(const Candidate& candidate, const CallRequest& request, C
   called.simpler = std::shared_ptr<const Port>(best.simpler, &best.simpler->port);
   called.port = called.simpler.get();
   called.form = best.form;
-  called.unsure.clear();
+  if (caused || answers_right(best)) called.unsure.clear();
   called.dtypes = best.dtypes;
   called.given = best.given;
   called.trial = std::move(best.trial);

@@ -137,6 +137,7 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
             // What answers with other sizes alone is made for those, whatever is wrong with it.
             way.speaks = silent && !way.simpler->chosen.empty() && way.trial.ok() &&
                          !writes_nothing(*way.given, way.trial);
+            way.speaks = way.speaks || is_made_for(*way.simpler, *way.given, way.trial);
             if (way.speaks) way.score += kClearly + kSpeaks;
             bool right_with_flag = false;
             if (way.score < kFlagged)
@@ -298,6 +299,8 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
           takes =
               way.trial.answer.end != Answer::End::refused || !is_about_dtype(said) || is_about_rank(said);
           way.score = likelihood(*way.given, way.trial);
+          way.speaks = is_made_for(*way.simpler, *way.given, way.trial);
+          if (way.speaks) way.score += kClearly + kSpeaks;
           way.limit = first;
           if (takes && first.text.empty()) first = outcome(*way.given, way.trial);
           if (is_right(*way.given, way.trial)) {

@@ -3,6 +3,7 @@
 #include "lab/ask/names/graph_names.hpp"
 #include "lab/ask/names/number_words.hpp"
 #include "lab/ask/names/stride_names.hpp"
+#include "lab/ask/nearness.hpp"
 #include "lab/text/lower_case.hpp"
 #include "lab/text/pattern.hpp"
 
@@ -47,8 +48,8 @@ bool says(const Entry& entry, const oracle::Original::Sayable& sayable) {
   });
 }
 
-/// Constants of the source that go by one of the field's names, as "#define HEAD_DIM 32" and "constexpr int
-/// kDim = 32" do: what the source says is tried, and proves nothing.
+/// Constants of the source that go by one of the field's names, as "#define HEAD_DIM 32", "#define FA_HD 32"
+/// and "constexpr int kDim = 32" do: what the source says is tried, and proves nothing.
 std::vector<std::string> constants_of(const std::string& source, const oracle::Original::Sayable& each) {
   if (each.names == ".*") return {};
   static const Pattern kConstant(
@@ -62,11 +63,21 @@ std::vector<std::string> constants_of(const std::string& source, const oracle::O
     if (name.size() > 1 && match[1][0] == 'k' && std::isupper(static_cast<unsigned char>(match[1][1])) != 0)
       name.erase(0, 1);
     const int value = std::atoi(match[2].c_str());
-    if (value < 8 || value > 256 || value % 8 != 0 || kOfThreads.found_in(name) || !names.is(name)) continue;
+    // Two or three letters in front set the names of a file apart.
+    const std::size_t letters = std::min(name.find('_'), name.size());
+    const bool apart = letters < name.size() && letters > 1 && letters <= 3 && !names.is(name.substr(0, letters));
+    const bool said = names.is(apart ? name.substr(letters + 1) : name);
+    if (value < 8 || value > 256 || value % 8 != 0 || kOfThreads.found_in(name) || !said) continue;
     if (std::find(list.begin(), list.end(), match[2]) == list.end() && list.size() < 2)
       list.push_back(match[2]);
   }
   return list;
+}
+
+/// The same of a size that was chosen.
+bool is_constant_of(const Named& named, const oracle::Original::Sayable& each, const std::string& value) {
+  const std::vector<std::string> list = constants_of(named.source, each);
+  return std::find(list.begin(), list.end(), value) != list.end();
 }
 
 /// The sizes for which this one is written by its name or its source's constants, and those for which many
@@ -127,6 +138,7 @@ std::shared_ptr<Simpler> simpler_of(const Port& port) {
 std::shared_ptr<Simpler> copy_of(const Simpler& other) {
   std::shared_ptr<Simpler> copy = simpler_of(other.port);
   copy->chosen = other.chosen;
+  copy->said = other.said;
   return copy;
 }
 
@@ -135,6 +147,11 @@ void choose(Simpler& simpler, const std::string& name, const std::string& value)
   change_lines(simpler.original, name, [&](const Pattern& field, const std::string& line) {
     return field.replaced(line, fmt::format("$1{}={}", name, value));
   });
+}
+
+bool is_made_for(const Simpler& simpler, const Given& given, const Trial& trial) {
+  return simpler.said && trial.ok() && !strays(trial) && !leaves_out(given, trial) &&
+         trial.answer.refused_launches.empty();
 }
 
 bool choose_ratio(Simpler& simpler, int ratio) {
@@ -219,6 +236,7 @@ std::vector<std::shared_ptr<Simpler>> simpler_ports(const Named& named, std::sha
       for (const std::string& value : written_for(named, each)) {
         list.push_back(copy_of(*list[i]));
         choose(*list.back(), each.field, value);
+        list.back()->said = list.back()->said || is_constant_of(named, each, value);
       }
     }
   }
@@ -262,6 +280,7 @@ std::vector<std::shared_ptr<Simpler>> narrower_ports(const Named& named, const P
       for (std::size_t i = 0; i < before; ++i) {
         sized.push_back(copy_of(*sized[i]));
         choose(*sized.back(), each.field, value);
+        sized.back()->said = sized.back()->said || is_constant_of(named, each, value);
       }
   }
   std::vector<std::shared_ptr<Simpler>> list;

@@ -18,6 +18,7 @@ struct Simpler {
   oracle::Original original;
   Port port;
   std::vector<std::pair<std::string, std::string>> chosen = {};  ///< sizes that were set to a common one
+  bool said = false;  ///< one of these is a constant of the source, by the name of it
 };
 
 std::shared_ptr<Simpler> simpler_of(const Port& port);
@@ -40,6 +41,10 @@ bool asks_one_key(const Simpler& simpler);
 
 /// Whether the entry's parameters say less than the original's.
 bool says_less(const Entry& entry, const oracle::Original& original);
+
+/// Whether a call of sizes that the source names kept to its memory and filled its results: then it is asked
+/// for these, whatever is wrong with them, before sizes that nobody names.
+bool is_made_for(const Simpler& simpler, const Given& given, const Trial& trial);
 
 /// What is called, with the name of its file and its text.
 struct Named {

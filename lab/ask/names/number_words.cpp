@@ -6,6 +6,7 @@
 #include "lab/text/pattern.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 
 namespace isomer::lab {
@@ -31,7 +32,8 @@ std::string length_said(const std::vector<std::string>& words) {
                                                   "of",       "len",     "length",    "lens",     "seq",
                                                   "sequence", "seqlen",  "tokens",    "rows",     "positions",
                                                   "valid",    "actual",  "effective", "used",     "context",
-                                                  "ctx",      "history", "capacity",  "allocated"};
+                                                  "ctx",      "history", "capacity",  "allocated",
+                                                  "buf",      "buffer"};
   bool query = false, key = false;
   for (const std::string& word : words) {
     query = query || one_of(queries, word);
@@ -108,7 +110,7 @@ bool number_of_pages(const Port& port, const Parameter& p, Passing& passing) {
   if (table == port.roles.end() || !page) return false;
   static const Pattern kPage("(kv_?)?(block|page)_?(block_?)?size|(tokens|keys)_per_(block|page)"),
       kWidth(
-          "max_(num_)?(blocks|pages)(_per_(seq|sequence|request))?|(blocks|pages)_per_seq|(block|page)_table_"
+          "max_(num_)?(blocks|pages)(_per_(seq|sequence|request))?|(num_)?(blocks|pages)_per_(seq|sequence|request)|(block|page)_table_"
           "(stride|width)(_0)?"),
       kPages("(num|n|total)_(kv_)?(blocks|pages)"),
       kMost(
@@ -187,6 +189,38 @@ bool number_of_weight(const Port& port, const Parameter& p, Passing& passing) {
   passing.role = of->role;
   passing.dim = of->dim;
   return true;
+}
+
+/// "prefix_num_tokens": how many tokens have two parts to be merged. All have.
+bool tokens_of_first_part(const Port& port, const Parameter& p, Passing& passing) {
+  static const Pattern kTokens("(num_)?prefix_(num_)?tokens|num_tokens_with_(prefix|context)");
+  if (port.op != "merge_attention" || !kTokens.is(lower_case(p.name))) return false;
+  passing.what = What::size;
+  passing.role = 0;
+  passing.dim = -static_cast<int>(shape_words(port, 0).size());
+  return true;
+}
+
+/// "row" and "col" of an op of elements, whatever shape they have: how many rows there are, and how long each
+/// is.
+bool side_of_elements(const Port& port, const Parameter& p, Passing& passing) {
+  static const Pattern kRows("rows?|n_?rows?|height"), kColumns("cols?|columns?|n_?cols?|width");
+  const bool rows = kRows.is(lower_case(p.name));
+  if ((!rows && !kColumns.is(lower_case(p.name))) || port.roles.empty() || !port.roles.front().tensor ||
+      shape_words(port, 0) != std::vector<std::string>{"..."})
+    return false;
+  passing.what = rows ? What::rows : What::size;
+  passing.role = 0;
+  passing.dim = -1;
+  return true;
+}
+
+/// "kBlockK" is BlockK, as houses write that name constants with a k in front.
+std::string without_letter_of_constants(const std::string& name) {
+  const bool constant = name.size() > 2 && name[0] == 'k' &&
+                        std::isupper(static_cast<unsigned char>(name[1])) != 0 &&
+                        std::islower(static_cast<unsigned char>(name[2])) != 0;
+  return constant ? name.substr(1) : name;
 }
 
 /// "kv_block_stride", "cache_head_stride", "stride_k_page": a step through caches, however those lie.
@@ -306,14 +340,16 @@ bool is_step_of_keys(const Port& port, const Parameter& p) {
 
 bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,
                      const std::vector<int>& role_at, Passing& passing) {
-  const std::string& name = p.name;
+  const std::string name = without_letter_of_constants(p.name);
   if (number_of_weight(port, p, passing) || stride_of_cache(port, p, passing) ||
       length_of_keys_alone(port, p, passing) || number_of_pages(port, p, passing) ||
-      number_of_cache(entry, port, p, passing) || window_of_keys(port, p, passing))
+      number_of_cache(entry, port, p, passing) || window_of_keys(port, p, passing) ||
+      tokens_of_first_part(port, p, passing) || side_of_elements(port, p, passing))
     return true;
   const std::vector<std::string> words = words_of(name);
   const auto has = [&](const char* word) { return one_of(words, word); };
-  const bool side = words.size() == 2 && (words[1] == "m" || words[1] == "n" || words[1] == "k");
+  static const std::vector<std::string> kSides = {"m", "n", "k", "r", "c", "row", "rows", "col", "cols"};
+  const bool side = words.size() == 2 && one_of(kSides, words[1]);
   if ((has("block") || has("group")) && (has("size") || side)) {
     for (int role = 0; role < static_cast<int>(port.roles.size()); ++role) {
       const Port::Role& each = port.roles[static_cast<std::size_t>(role)];
@@ -358,6 +394,17 @@ bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,
     passing.dim = length->dim;
     return true;
   }
+  // "sk": the columns of scales.
+  static const Pattern kScales("s_?k|scales?_?k|k_?scales|(num_)?k_?blocks_of_scales");
+  if (kScales.is(lower_case(name)) && port.op.starts_with("weight_"))
+    for (const int role : role_at)
+      if (role >= 0 && is_scale(port.roles[static_cast<std::size_t>(role)].argument) &&
+          shape_words(port, role).size() == 2) {
+        passing.what = What::size;
+        passing.role = role;
+        passing.dim = -1;
+        return true;
+      }
   // The first tensor that is passed and has rows.
   const auto first = std::find_if(role_at.begin(), role_at.end(), [&](int role) {
     return role >= 0 && !port.roles[static_cast<std::size_t>(role)].output;

@@ -106,7 +106,7 @@ double fit_of_element(const Port& port, std::size_t role, const Parameter& p) {
 double fit(const Port& port, std::size_t role, const Parameter& p, bool op_has_lse, bool op_has_sides) {
   double score = 0;
   const Port::Role& of = port.roles[role];
-  if (is_of_no_op(port, p)) return -10;
+  if (is_of_no_op(port, p) || is_cleared_room(port, p)) return -10;
   if (p.is_const && p.kind == Kind::pointer && of.output) return -10;
   const double held = fit_of_element(port, role, p);
   if (port.role_of(p.name) == static_cast<int>(role) ||
@@ -170,6 +170,16 @@ bool is_lent_room(const Port& port, const Parameter& parameter) {
          (port.op == "attention" &&
           (holds_any(words, {"partial", "partials", "buf", "buffer"}) ||
            (holds_any(words, {"att", "satt", "attn"}) && !said_by_name(parameter.name, false).output)));
+}
+
+bool is_cleared_room(const Port& port, const Parameter& parameter) {
+  if (parameter.kind != Kind::pointer || parameter.is_const || parameter.has_default ||
+      is_float(parameter.element) || port.role_of(parameter.name) >= 0)
+    return false;
+  return holds_any(words_said(parameter.name),
+                   {"flag",      "flags",     "status", "error",    "errors",    "err",     "counter", "counters",
+                    "semaphore", "semaphores", "lock",   "locks",    "ticket",    "tickets", "barrier", "barriers",
+                    "sync",      "overflow",   "done",   "finished", "arrived",   "nan",     "nans",    "invalid"});
 }
 
 std::string pages_of(const Entry& entry, const Port& port) {

@@ -69,7 +69,7 @@ struct Set {
 /// "grid = (n + 255) / 256, block: 256": up to the comma, the word or the line end that closes each.
 std::vector<Set> settings_of(const std::string& text) {
   static const Pattern begin(R"((\w+)\s*(=|:)[ \t]*)");
-  static const Pattern words(R"(\s+(?:and|with|where|blocks?|threads?|bytes|per|each)\b[\s\S]*$|[.`]+\s*$)");
+  static const Pattern words(R"(\s+(?:and|with|where|blocks?|threads?|bytes|per|each)\b[\s\S]*$|\s+(?:—|–|--)[\s\S]*$|[.`]+\s*$)");
   std::vector<Set> all;
   for (const Match& name : begin.all(text)) {
     const std::size_t from = name.end();
@@ -109,8 +109,17 @@ std::string commented_launch(const std::string& source, const std::string& name,
   const std::string written = literally(name);
   const Pattern named("\\b" + written + R"(\s*(?:<[^;{}<>]*>)?\s*<<<|hipLaunchKernelGGL\s*\(\s*\(?\s*)" +
                       written + "\\b");
+  // What stands in front of all code is said of the only kernel.
+  static const Pattern kernel("\\b__global__\\b");
+  const std::string code = without_comments(source);
+  const bool alone = kernel.all(code).size() == 1;
+  const int begin = 1 + static_cast<int>(std::count(
+                            code.begin(),
+                            std::find_if(code.begin(), code.end(),
+                                         [](unsigned char c) { return std::isspace(c) == 0; }),
+                            '\n'));
   const auto at_kernel = [&](const Comment& c) {
-    return c.last >= line - kAbove && c.first <= last + kBelow;
+    return (c.last >= line - kAbove && c.first <= last + kBelow) || (alone && c.last < begin);
   };
   for (const bool written_out : {true, false}) {
     for (const Comment& comment : comments) {
@@ -138,7 +147,7 @@ std::string commented_launch(const std::string& source, const std::string& name,
       } else {
         continue;
       }
-      return constants_of(without_comments(source)) + said + launch + "()";
+      return constants_of(code) + said + launch + "()";
     }
   }
   return {};

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <iterator>
 #include <map>
@@ -141,7 +142,14 @@ Finding finding_of_larger(const Subjected& s, const LargerCall& call, const std:
     finding.fix = "take every size, or refuse those that it does not take with an error";
   } else {
     finding.code = call.wrong.untouched == call.wrong.elements ? Code::unwritten_output : Code::tail_mask;
-    finding.fix = fmt::format("let the loops and the threads reach every element for each {}", call.field);
+    // What halves its steps leaves over what an odd number of them has in the middle.
+    const auto is_power = [](std::int64_t size) { return std::has_single_bit(static_cast<std::uint64_t>(size)); };
+    const bool halves = finding.code == Code::tail_mask && call.wrong.untouched == 0 && !is_power(call.size) &&
+                        right.size() > 2 && std::all_of(right.begin(), right.end(), is_power);
+    if (halves) finding.evidence += "; all that are right are powers of two";
+    finding.fix = halves ? "let a sum that halves its steps begin at a power of two, or add what an odd number of "
+                           "them leaves over; let the loops and the threads reach every element"
+                         : fmt::format("let the loops and the threads reach every element for each {}", call.field);
   }
   return finding;
 }

@@ -22,4 +22,10 @@ bool take_flag(const Candidate& candidate, const Questions& questions, Called& c
 /// calls.
 bool take_cleared(const Candidate& candidate, const Questions& questions, Called& called, Numbers& numbers);
 
+/// Lent memory that is read before anything is written there: the answers are right, or explained, where it is
+/// zero, and neither otherwise. Then `called` and `numbers` are of such calls, and the finding says so; of no
+/// code where it is not so.
+Finding of_unset_room(const Candidate& candidate, const Questions& questions, Called& called,
+                      Numbers& numbers);
+
 }  // namespace isomer::lab

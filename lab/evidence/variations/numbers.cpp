@@ -46,7 +46,7 @@ std::string separating_element(const Port& port, const Numbers& numbers, const s
         const oracle::ExpectedTensor& want = rest.tensors[t];
         if (evidence.given->open[t][i] || !want.written[i] || holds(want, i, evidence.outputs[t][i]))
           continue;
-        return fmt::format("{} of '{}' is {:.9g}; without this fault it would be {:.9g}", place(want, i),
+        return fmt::format("{} of '{}' is {:.9g}; without this it would be {:.9g}", place(want, i),
                            evidence.given->line, evidence.outputs[t][i],
                            core::round_to(want.dtype, want.value[i]));
       }
@@ -166,6 +166,18 @@ bool asks_more(const oracle::Original& original, const std::string& line) {
             std::all_of(original.probes.begin(), original.probes.end(), [&](const std::string& probe) {
               return value_in(probe, each.field) == value_in(original.probes.front(), each.field);
             }));
+  });
+}
+
+/// Whether a call passes a whole number of the op, such as the side of a block, that no call had until now.
+bool has_another_number(const Form& form, const Given& given, const std::vector<Evidence>& before) {
+  return std::any_of(form.passings.begin(), form.passings.end(), [&](const Passing& passing) {
+    if (passing.what != Passing::What::role) return false;
+    const auto at = static_cast<std::size_t>(passing.role);
+    return given.values[at].kind == Value::Kind::integer &&
+           std::none_of(before.begin(), before.end(), [&](const Evidence& each) {
+             return each.given->values[at].integer == given.values[at].integer;
+           });
   });
 }
 
@@ -299,7 +311,9 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
   numbers.explanation = search.run([&](const std::string& line) -> std::shared_ptr<Evidence> {
     if (asks_more(*port.original, line)) return nullptr;
     try {
-      return ask(given_by_line(port, line));
+      const std::shared_ptr<const Given> given = given_by_line(port, line);
+      if (questions.stranger && has_another_number(form, *given, search.evidence())) return nullptr;
+      return ask(given);
     } catch (const Error&) {
       return nullptr;
     }

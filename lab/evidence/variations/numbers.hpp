@@ -21,6 +21,7 @@ struct Questions {
   /// the candidate takes by itself.
   std::vector<Dtypes> dtypes = {{}};
   CallSettings settings;
+  bool stranger = false;    ///< nobody says that it takes other numbers than the probes have, such as a block
   double patience = 1.5e8;  ///< with which a cause is looked for, in steps of the reference
   /// What is known of an earlier run of the questions: where all answers are the same, so are their causes.
   const struct Numbers* before = nullptr;

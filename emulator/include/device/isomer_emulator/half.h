@@ -16,6 +16,15 @@ struct __half_raw {
 struct __half2_raw {
   unsigned short x, y;
 };
+#if !defined(ISOMER_EMULATOR_HIP)
+// As bf16 has them: CUDA 12 names both alike.
+using nv_half = __half;
+using nv_half2 = __half2;
+using __nv_half = __half;
+using __nv_half2 = __half2;
+using __nv_half_raw = __half_raw;
+using __nv_half2_raw = __half2_raw;
+#endif
 
 #define ISOMER_EMULATOR_ROUNDINGS(DEFINE) \
   DEFINE(_rn, nearest_even) DEFINE(_rz, toward_zero) DEFINE(_ru, up) DEFINE(_rd, down)

@@ -90,13 +90,15 @@ Original original(bool returned, bool lse, bool heads_first) {
   original.sayable = sayable_sizes();
   original.leading = {"b"};
   original.axis_words = {any, rows, heads, any};
+  const Original::Parameter sums = {.name = "lse",
+                                    .argument = "lse",
+                                    .output = true,
+                                    .returned = returned,
+                                    .reads = Reads::outer_strides,
+                                    .also = "softmax_lse LSE L logsumexp"};
+  if (!lse && returned) original.further = sums;
   if (lse) {
-    original.parameters.push_back({.name = "lse",
-                                   .argument = "lse",
-                                   .output = true,
-                                   .returned = returned,
-                                   .reads = Reads::outer_strides,
-                                   .also = "softmax_lse LSE L logsumexp"});
+    original.parameters.push_back(sums);
     for (std::vector<std::string>* lines : original.all_lines())
       for (std::string& line : *lines) line = "lse " + line;
   }

@@ -14,6 +14,32 @@ constexpr int kQueries = 1;  // the dimension of a query, of which there is one 
 constexpr const char* kLength =
     "max_seqlen_k";  // an option of the op, where a number is every entry's length
 
+constexpr int kQueriesOfSums = 2;  // the same of log-sum-exps, [B, Hq, Sq]
+
+/// What some of these return besides.
+Original::Parameter sums() {
+  return {.name = "lse",
+          .argument = "lse",
+          .output = true,
+          .returned = true,
+          .reads = Original::Reads::outer_strides,
+          .also = "softmax_lse LSE L logsumexp",
+          .without = kQueriesOfSums};
+}
+
+/// The results: what is not given is made, and log-sum-exps only where there is a place for them.
+void bind_results(oracle::Problem& problem, const std::vector<Tensor>& t, std::size_t out) {
+  auto& args = problem.args<AttentionArgs>();
+  args.out = t[out];
+  if (!args.out.defined() && args.q.rank == 4 && args.v.rank == 4)
+    args.out =
+        problem.make("out", args.q.dtype, {args.q.size(0), args.q.size(1), args.q.size(2), args.v.size(3)});
+  if (t.size() <= out + 1) return;
+  args.lse = t[out + 1];
+  if (!args.lse.defined() && args.q.rank == 4)
+    args.lse = problem.make("lse", DType::f32, {args.q.size(0), args.q.size(2), args.q.size(1)});
+}
+
 /// Decode as the engines of servers have it: one query for each entry, [B, Hq, D], how many keys each has,
 /// and k and v [pages, page_size, Hkv, D] with a table of pages for each entry, or [B, keys, Hkv, D].
 Original cached(bool paged, bool returned) {
@@ -68,10 +94,7 @@ Original cached(bool paged, bool returned) {
             args.v = t[2];
             args.seqused_k = t[3];
             if (paged) args.page_table = t[table];
-            args.out = t[out];
-            if (!args.out.defined() && args.q.rank == 4 && args.v.rank == 4)
-              args.out = problem.make("out", args.q.dtype,
-                                      {args.q.size(0), args.q.size(1), args.q.size(2), args.v.size(3)});
+            bind_results(problem, t, out);
             auto& options = problem.options<AttentionOptions>();
             options.scale = static_cast<float>(numbers[scale]);
             problem.bind(bind(args, options));
@@ -96,6 +119,7 @@ Original cached(bool paged, bool returned) {
                                 .index = true,
                                 .also = "block_table block_tables page_tables block_tables_ptr page_indices "
                                         "block_indices page_table_ptr block_table_ptr kv_page_table"});
+  if (returned) original.further = sums();
   original.larger = {"b=1 sq=1 sk=150 hq=2 hkv=1 d=128", "b=2 sq=1 sk=21 hq=2 hkv=1 d=64",
                      "b=2 sq=1 sk=21 hq=2 hkv=1 d=80", "b=1 sq=1 sk=12 hq=32 hkv=8 d=16"};
   original.seldom = {"b=1 sq=1 sk=300 hq=2 hkv=1 d=256"};
@@ -133,10 +157,7 @@ Original of_one_length(bool returned) {
     args.k = t[1];
     args.v = t[2];
     args.page_table = t[kPages];
-    args.out = t[kOut];
-    if (!args.out.defined() && args.q.rank == 4 && args.v.rank == 4)
-      args.out =
-          problem.make("out", args.q.dtype, {args.q.size(0), args.q.size(1), args.q.size(2), args.v.size(3)});
+    bind_results(problem, t, kOut);
     const std::int64_t batch = args.q.rank > 0 ? args.q.size(0) : 0;
     args.seqused_k = problem.make(
         "seqused_k", DType::i32, {batch},
@@ -163,10 +184,7 @@ Original of_one_query(bool heads_first, bool returned) {
     args.q = t[0];
     args.k = t[1];
     args.v = t[2];
-    args.out = t[4];
-    if (!args.out.defined() && args.q.rank == 4 && args.v.rank == 4)
-      args.out =
-          problem.make("out", args.q.dtype, {args.q.size(0), args.q.size(1), args.q.size(2), args.v.size(3)});
+    bind_results(problem, t, 4);
     auto& options = problem.options<AttentionOptions>();
     options.scale = static_cast<float>(numbers[3]);
     problem.bind(bind(args, options));

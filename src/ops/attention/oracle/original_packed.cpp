@@ -121,14 +121,15 @@ Original packed(bool returned, bool lse) {
       .sizes = {"lengths=full sk=20 hq=2 hkv=1 d=16 causal sq=", "lengths=full sq=4 hq=2 hkv=1 d=16 sk="},
       .empties = {},
       .usual = {{{"dtype", DType::f16}}, {{"dtype", DType::bf16}}, {{"dtype", DType::f32}}}};
-  if (lse)
-    original.parameters.push_back({.name = "lse",
-                                   .argument = "lse",
-                                   .output = true,
-                                   .returned = returned,
-                                   .reads = Reads::outer_strides,
-                                   .also = "softmax_lse LSE L logsumexp",
-                                   .shape = "Hq total_q"});
+  const Original::Parameter sums = {.name = "lse",
+                                    .argument = "lse",
+                                    .output = true,
+                                    .returned = returned,
+                                    .reads = Reads::outer_strides,
+                                    .also = "softmax_lse LSE L logsumexp",
+                                    .shape = "Hq total_q"};
+  if (lse) original.parameters.push_back(sums);
+  if (!lse && returned) original.further = sums;
   original.larger = {"b=2 sq=3 sk=5 hq=2 hkv=1 d=128", "b=2 sq=3 sk=5 hq=2 hkv=1 d=64",
                      "b=2 sq=3 sk=5 hq=2 hkv=1 d=80", "b=1 sq=2 sk=5 hq=32 hkv=8 d=16"};
   original.seldom = {"b=2 sq=3 sk=5 hq=2 hkv=1 d=256"};

@@ -50,9 +50,11 @@ const std::vector<oracle::Variation>& variations() {
       {"softcap=ignored", "no softcap"},
       {"max=none", "e^S in f32 instead of e^(S − max)"},
       {"max=from-zero",
-       "the running maximum begins at 0: e^(S − max(max, 0)), a row of logits far below 0 sums to 0"},
+       "the maximum has a 0 in it, with which it begins or which padding has: e^(S − max(max, 0)), a row of "
+       "logits far below 0 sums to 0"},
       {"max=from-zero-to-nan",
-       "the running maximum begins at 0, and a row of logits far below 0, which sums to 0, is 0/0"},
+       "the maximum has a 0 in it, with which it begins or which padding has, and a row of logits far below 0, "
+       "which sums to 0, is 0/0"},
       {"logits=f16", "logits rounded to f16 before the softmax"},
       {"logits=bf16", "logits rounded to bf16 before the softmax"},
       {"weights=base-2", "the weights are powers of 2, 2^(S − max), not of e"},

@@ -20,7 +20,7 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
                    : oracle::element(args.x, i);
     if (vary.has("subnormals=flushed") && std::fabs(x) < 0x1p-126) x = std::copysign(0.0, x);
     if (vary.has("unit=degrees")) x *= M_PI / 180.0;
-    double value = std::sin(x);
+    double value = vary.has("function=cosine") ? std::cos(x) : std::sin(x);
     // A polynomial without argument reduction, like the GPU's fast intrinsic: an absolute error that grows
     // with |x|.
     const double step = 0x1p-21 * std::max(1.0, std::fabs(x));
@@ -47,6 +47,7 @@ const std::vector<oracle::Variation>& variations() {
       {"tail=unmasked", "elements past the last whole block are not written"},
       {"indexing=flat", "strides ignored: element i of the buffer instead of element i of the view"},
       {"unit=degrees", "the argument taken as degrees"},
+      {"function=cosine", "the cosine of the argument"},
   };
   return list;
 }

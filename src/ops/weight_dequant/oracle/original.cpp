@@ -41,7 +41,9 @@ Original original(bool returned) {
               },
           // Of whole blocks in one axis alone a wrong count of them shows in the other.
           .probes = {"m=130 n=260", "m=130 n=256", "m=130 n=140 regime=patterns scale=0.001",
-                     "m=129 n=257 sregime=outlier"},
+                     "m=129 n=257 sregime=outlier",
+                     // Products half way between two values of a narrow type.
+                     "m=3 n=2040 sregime=ties"},
           .sizes = {"n=40 m=", "m=5 n="},
           .empties = {"m=0 n=128"},
           .usual = {{{"dtype", DType::f32}}, {{"dtype", DType::bf16}}, {{"dtype", DType::f16}}},

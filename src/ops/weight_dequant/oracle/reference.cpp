@@ -25,6 +25,19 @@ double truncated(DType type, double value) {
   return core::decode(type, &code);
 }
 
+/// To nearest, but ties away from zero: where the next value of a narrow type is as near as the one toward
+/// zero.
+double rounded_away(DType type, double value) {
+  if (size_of(type) != 2 || !std::isfinite(value)) return round_to(type, value);
+  const double below = truncated(type, value);
+  std::uint16_t code = 0;
+  core::encode(type, below, &code);
+  ++code;
+  const double above = core::decode(type, &code);
+  const bool tie = std::fabs(above) - std::fabs(value) == std::fabs(value) - std::fabs(below);
+  return tie ? above : round_to(type, value);
+}
+
 /// The block for which one scale is taken: the op's, or the one that the variation of that name says.
 std::int64_t block_of(const oracle::Variations& vary, std::string_view name, std::int64_t size) {
   const std::string_view said = vary.after(name);
@@ -54,7 +67,8 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
   const bool unmasked = vary.has("edge=unmasked"), transposed = vary.has("scale=transposed"),
              ignored = vary.has("scale=ignored"), inverse = vary.has("scale=inverse"),
              nan_480 = vary.has("nan=480"), flushed = vary.has("subnormals=flushed"),
-             truncates = vary.has("rounding=truncated"), of_rows = vary.has("scale_stride=of-rows");
+             truncates = vary.has("rounding=truncated"), away = vary.has("rounding=away"),
+             of_rows = vary.has("scale_stride=of-rows");
   const std::pair<DType, bool> narrow_products[] = {{DType::bf16, vary.has("product=bf16")},
                                                     {DType::f16, vary.has("product=f16")}};
   const std::pair<DType, bool> rounded_products[] = {{DType::f16, vary.has("product=to-f16")},
@@ -82,7 +96,9 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
       for (const auto& [narrow, varied] : rounded_products)
         if (varied) product = round_to(narrow, product);
       if (inverse) product = static_cast<double>(static_cast<float>(x) / static_cast<float>(s));
-      y.set(y.index(m, n), truncates ? truncated(args.y.dtype, product) : round_to(args.y.dtype, product));
+      y.set(y.index(m, n), truncates ? truncated(args.y.dtype, product)
+                           : away    ? rounded_away(args.y.dtype, product)
+                                     : round_to(args.y.dtype, product));
     }
 }
 
@@ -101,6 +117,7 @@ const std::vector<oracle::Variation>& variations() {
       {"scale=inverse", "divided by the scale"},
       {"scale=ignored", "the scale taken as 1"},
       {"rounding=truncated", "y rounded toward zero"},
+      {"rounding=away", "ties between two values of y's type rounded away from zero"},
       {"product=to-f16", "the product rounded to f16 before it is rounded to y's type"},
       {"product=to-bf16", "the product rounded to bf16 before it is rounded to y's type"},
       {"product=f16", "scale and product rounded to f16"},
