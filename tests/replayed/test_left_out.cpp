@@ -119,8 +119,8 @@ TEST_P(LeftOut, IsPutBack) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, LeftOut,
-                         testing::Values(Fault{"element", "from[c] * w[c]", "from[c]", 11,
-                                               Code::missing_scale}),
+                         testing::Values(Fault{"element", "from[c] * w[c]", "from[c]", 13,
+                                               Code::ignores_argument}),
                          [](const auto& info) { return std::string(info.param.name); });
 INSTANTIATE_TEST_SUITE_P(More, LeftOut,
                          testing::ValuesIn(tests::in_second_tier<Fault>(
