@@ -123,7 +123,7 @@ bool is_no_address(const siginfo_t& info) { return info.si_code == SI_KERNEL; }
 std::string described(const siginfo_t& info) {
   if (is_null(info)) return "through a null pointer";
   if (is_no_address(info))
-    return "at an address that is no multiple of what is touched at once, or that no memory can have";
+    return "outside of device memory, or at an address that is no multiple of what is touched at once";
   Memory& memory = Memory::instance();
   const void* address = info.si_addr;
   const Buffer* near = memory.contains(address) ? memory.nearest(address, nullptr) : nullptr;

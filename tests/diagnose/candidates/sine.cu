@@ -173,8 +173,8 @@ extern "C" void sin_takes_all(const float* x, float* out, int64_t n) {
 
 __global__ void degrees(const float* x, float* y, int64_t n) {
   const int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x;
-  if (i < n) y[i] = cosf(x[i]);
+  if (i < n) y[i] = tanf(x[i]);
 }
-extern "C" void sin_is_cos(const float* x, float* out, int64_t n) {
+extern "C" void sin_is_tangent(const float* x, float* out, int64_t n) {
   if (n > 0) degrees<<<(n + 63) / 64, 64>>>(x, out, n);
 }
