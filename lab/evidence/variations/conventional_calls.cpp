@@ -126,19 +126,19 @@ Finding of_unset_room(const Candidate& candidate, const Questions& questions, Ca
       finding.argument += (finding.argument.empty() ? "" : ", ") + cleared.entry->parameters[i].name;
   const Explanation& found = numbers.explanation;
   if (finding.argument.empty() || numbers.raced || (found.explains && found.set.empty())) return {};
-  const double before = share_right(*called.given, called.trial);
   Trial trial = try_call(candidate, cleared, *called.port, *called.given, questions.settings);
-  if (!trial.ok() || strays_or_races(trial) || share_right(*called.given, trial) <= before) return {};
+  if (!trial.ok() || strays_or_races(trial)) return {};
   Numbers of_zeros = explain_numbers(candidate, cleared, *called.port, questions);
   // What NaN is the same in many sets of causes, and fewer of them explain what has none.
   if (!of_zeros.explanation.explains ||
-      (found.explains && of_zeros.explanation.set.size() >= found.set.size()))
+      (found.explains && of_zeros.explanation.set.size() >= found.set.size()) ||
+      of_zeros.explanation.plain.wrong >= found.plain.wrong)
     return {};
   finding.code = Code::uninitialised_read;
   finding.evidence = fmt::format(
-      "what its answer is depends on what lies in memory that is lent to it: in '{}' {:.0f} % is right where "
-      "that holds NaN, and {:.0f} % where it holds zeros, so it reads there what it has not written",
-      called.given->line, 100 * before, 100 * share_right(*called.given, trial));
+      "what its answers are depends on what lies in memory that is lent to it: where that holds NaN {} of {} "
+      "elements of all calls are wrong, and where it holds zeros {}, so it reads there what it has not written",
+      found.plain.wrong, found.plain.elements, of_zeros.explanation.plain.wrong);
   finding.fix = "write every part of that memory that is read later, or leave out what is not written";
   finding.location = called.form.entry->place;
   called.form = std::move(cleared);

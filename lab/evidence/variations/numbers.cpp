@@ -169,16 +169,19 @@ bool asks_more(const oracle::Original& original, const std::string& line) {
   });
 }
 
-/// Whether a call passes a whole number of the op, such as the side of a block, that no call had until now.
-bool has_another_number(const Form& form, const Given& given, const std::vector<Evidence>& before) {
-  return std::any_of(form.passings.begin(), form.passings.end(), [&](const Passing& passing) {
-    if (passing.what != Passing::What::role) return false;
-    const auto at = static_cast<std::size_t>(passing.role);
-    return given.values[at].kind == Value::Kind::integer &&
-           std::none_of(before.begin(), before.end(), [&](const Evidence& each) {
-             return each.given->values[at].integer == given.values[at].integer;
-           });
-  });
+/// Whether a call has another whole number of the op, such as the side of a block, than all calls until now
+/// have had: a stranger may have the one fixed, and no parameter for it.
+bool has_another_number(const Given& given, const std::vector<Evidence>& before) {
+  for (std::size_t role = 0; role < given.values.size(); ++role) {
+    if (given.values[role].kind != Value::Kind::integer) continue;
+    const std::int64_t first = before.front().given->values[role].integer;
+    if (given.values[role].integer != first &&
+        std::all_of(before.begin(), before.end(), [&](const Evidence& each) {
+          return each.given->values[role].integer == first;
+        }))
+      return true;
+  }
+  return false;
 }
 
 /// Whether two runs gave one answer to each of the same calls.
@@ -312,7 +315,7 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
     if (asks_more(*port.original, line)) return nullptr;
     try {
       const std::shared_ptr<const Given> given = given_by_line(port, line);
-      if (questions.stranger && has_another_number(form, *given, search.evidence())) return nullptr;
+      if (questions.stranger && has_another_number(*given, search.evidence())) return nullptr;
       return ask(given);
     } catch (const Error&) {
       return nullptr;
