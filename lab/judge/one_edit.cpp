@@ -369,10 +369,10 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
       for (const double each : oracle::elements(output.want)) wanted.push_back(each);
     kept.add(other.form, call.values, wanted);
   };
-  std::for_each(calls.begin(), calls.end(), add);
-  if (how.beyond != nullptr) std::for_each(how.beyond->begin(), how.beyond->end(), add);
   // What is done to the calls has no name.
   if (!approach.adaptations.empty()) kept = KeptSearch({}, {});
+  std::for_each(calls.begin(), calls.end(), add);
+  if (how.beyond != nullptr) std::for_each(how.beyond->begin(), how.beyond->end(), add);
   int tried = 0;
   const Replayed* small = nullptr;
   if (tells && how.beyond != nullptr)
@@ -381,7 +381,7 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
           size >= kHandful && size * kMuchLess <= outcomes[*asked].elements &&
           (small == nullptr || size < elements_of(*small)) && !is_right(each, 0))
         small = &each;
-  const auto search = [&] {
+  const auto search = [&](KeptSearch known) {
     return helpful(
         *build,
         [&](int number) {
@@ -392,11 +392,17 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
             if ((i != *asked || (tells && how.watched)) && !right(i, number, how.watched)) return false;
           return holds_beyond(number);
         },
-        how, kept, tried);
+        how, known, tried);
   };
-  std::vector<const Exchange*> list = search();
-  // The small one may be wrong for a reason of its own.
-  if (list.empty() && std::exchange(small, nullptr) != nullptr) list = search();
+  std::vector<const Exchange*> list;
+  if (small != nullptr) {
+    const KeptSearch without = kept;
+    add(*small);
+    list = search(std::exchange(kept, without));
+    // It may be wrong for a reason of its own.
+    small = nullptr;
+  }
+  if (list.empty()) list = search(kept);
   std::string seen =
       calls.size() == 1 ? "the call is right" : fmt::format("all {} calls are right", calls.size());
   if (how.watched) seen += " and nothing of this is seen";
