@@ -27,8 +27,8 @@ struct RecordedCall {
   std::string raised = {};  ///< the exception's text; empty where there was none
   std::string group = {};   ///< the test case or line that made the call
   std::string asked =
-      {};  ///< of a call that no test makes: "large" or "small", the size of its values; "size"
-  std::int64_t size = 0, size_before = 0;  ///< of "size": what a dimension has, and had in the test's call
+      {};  ///< of a call that no test makes: "large" or "small", the size of its values; "size", "larger"
+  std::int64_t size = 0, size_before = 0;  ///< of these two: what a dimension has, and had in the test's call
   std::vector<double> seconds = {};  ///< the device's time of each of a few more such calls; empty: not taken
 };
 

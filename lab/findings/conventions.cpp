@@ -70,12 +70,8 @@ void as_limits(std::vector<Finding>& findings, const std::function<bool(const Fi
     }
   }
   std::erase_if(findings, [](const Finding& each) { return each.code == Code::none; });
-  for (Finding& finding : findings) {
-    if (!is_limit(finding)) continue;
-    finding.evidence = fmt::format("a limit ({}): {}", name_of(finding.code), finding.evidence);
-    finding.code = Code::convention;
-    finding.fix = fix;
-  }
+  for (Finding& finding : findings)
+    if (is_limit(finding)) finding = as_limit(std::move(finding), fix);
 }
 
 }  // namespace
@@ -130,6 +126,13 @@ void tell_conventions(const std::string& op, std::vector<Finding>& findings) {
     if (each.code != Code::convention || each.variation.empty()) return false;
     return std::exchange(told, true);
   });
+}
+
+Finding as_limit(Finding finding, const char* fix) {
+  finding.evidence = fmt::format("a limit ({}): {}", name_of(finding.code), finding.evidence);
+  finding.code = Code::convention;
+  finding.fix = fix;
+  return finding;
 }
 
 void tell_limits(std::vector<Finding>& findings) {

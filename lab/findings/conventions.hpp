@@ -19,6 +19,9 @@ void tell_limits(std::vector<Finding>& findings);
 /// own: PyTorch's operators take each.
 void tell_limits_of_made(std::vector<Finding>& findings);
 
+/// One finding as such a remark.
+Finding as_limit(Finding finding, const char* fix);
+
 /// Races of one line's stores with each other become remarks, where the answers are right in every order.
 void tell_benign_races(std::vector<Finding>& findings);
 

@@ -79,6 +79,7 @@ void GroupReplay::run(const std::vector<Replayed>& group) {
   std::vector<Replayed> calls, asked;
   for (const Replayed& each : group) (each.call->asked.empty() ? calls : asked).push_back(each);
   const std::vector<Replayed> smaller = take_smaller(asked, calls);
+  larger_ = take_larger(asked);
   if (calls.empty() && smaller.empty()) return;
   const Bound bound = bind_call(entry_, calls.empty() ? smaller.front() : calls.front(), request_.sizes);
   approach_.form = bound.form;
@@ -86,6 +87,7 @@ void GroupReplay::run(const std::vector<Replayed>& group) {
   std::vector<Replayed> large;
   if (!smaller.empty() && taken(smaller)) large = stood_for(calls, smaller);
   if (calls.empty()) return;
+  unsure_ = bound.unsure;
   sizes_by_ = find_sizes(approach_, calls, bound.unsure, bound.alike, other_sizes_);
   adapt(calls.front());
   if (!bound.findings.empty()) adapted_ = true;
@@ -177,7 +179,17 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
   }
   if (std::all_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return o.right(); })) {
     ask_beyond(approach_, asked, diagnosis_.findings);
+    const auto faults = [&] {
+      return std::count_if(diagnosis_.findings.begin(), diagnosis_.findings.end(),
+                           [](const Finding& each) { return !is_remark(each) && !each.made; });
+    };
+    const auto before = faults();
     ask_sizes(approach_, calls, asked, true, diagnosis_.findings);
+    if (faults() == before)
+      ask_larger(
+          approach_, calls, larger_,
+          [&](const Replayed& each) { return same_in_all_but(approach_.form, calls, each, unsure_); },
+          diagnosis_.findings);
   } else if (std::any_of(outcomes_.begin(), outcomes_.end(),
                          [](const CallOutcome& o) { return o.right() && o.elements > 1; }) &&
              diagnosis_.findings.empty()) {

@@ -83,7 +83,9 @@ class GroupReplay {
   std::size_t told_before_ = 0;  ///< findings that calls of other signatures have
   Approach approach_;
   std::vector<CallOutcome> outcomes_;
-  std::vector<Replayed> asked_;  ///< calls of the recorder's
+  std::vector<Replayed> asked_;   ///< calls of the recorder's
+  std::vector<Replayed> larger_;  ///< those among them that have a larger size than the test's
+  std::vector<int> unsure_;       ///< parameters that are sizes of which nobody says which
   std::shared_ptr<const Candidate> wide_;
   SizesBy sizes_by_ = SizesBy::callers;
   std::vector<Form> other_sizes_;  ///< with which the calls may be meant, where that is a guess

@@ -25,8 +25,9 @@
 /// its answers) that name one storage share memory. The metadata key "asked" is a list of such calls that no
 /// test made, each with "asked": "large" or "small", the size of its values, "smaller", all sizes of a large
 /// call divided by one number, or "size", and then "size": [64, 63] where 63 stands in place of every
-/// dimension and whole number of 64; absent where there are none. The metadata key "edited" holds what the
-/// reference answers once its text has one edit, absent where none was tried:
+/// dimension and whole number of 64, or "larger", and then "size": [64, 131]; absent where there are none.
+/// The metadata key "edited" holds what the reference answers once its text has one edit, absent where none
+/// was tried:
 ///   {"calls": [{"call", "outputs": [{"of": "returned" or "after", "index", "at": [element…]}]}],
 ///    "edits": [{"line", "was", "becomes", "code"}], "storage"}
 /// with the tensor "storage" of f32: for each edit what stands at the elements of all the calls. "format" is

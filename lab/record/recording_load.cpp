@@ -113,7 +113,7 @@ class Reading {
     call.group = place.text_or_empty(text, "group");
     call.raised = place.text_or_empty(text, "raised");
     call.asked = place.text_or_empty(text, "asked");
-    if (call.asked == "size") {
+    if (call.asked == "size" || call.asked == "larger") {
       const std::vector<std::int64_t> sizes = place.sizes(text, "size");
       if (sizes.size() != 2) place.refuse("size has ", sizes.size(), " numbers, expected two");
       call.size_before = sizes[0];

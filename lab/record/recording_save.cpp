@@ -158,7 +158,7 @@ void save_recording(const std::string& path, const Recording& recording) {
     if (!call.unset.empty()) list("unset", call.unset, answers);
     if (!call.seconds.empty()) text["seconds"] = call.seconds;
     if (!call.asked.empty()) text["asked"] = call.asked;
-    if (call.asked == "size") text["size"] = {call.size_before, call.size};
+    if (call.asked == "size" || call.asked == "larger") text["size"] = {call.size_before, call.size};
     return text;
   };
   json calls = json::array(), asked = json::array();

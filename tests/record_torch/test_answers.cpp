@@ -156,11 +156,12 @@ TEST_F(RecordTorch, ALargeCallIsAskedForOnceMoreWithSmallerSizes) {
 }
 
 TEST_F(RecordTorch, ValuesThatNoTestHasAreAskedForOnceOfEachFunction) {
-  const Recorded got = recorded(
+  Recorded got = recorded(
       "import torch\n\ndef softmax(x, scale, bias=None, axis=-1):\n    return torch.softmax(x * scale, "
       "axis)\n",
       "x = torch.randn(3, 5)\nsoftmax(x, 0.5)\nsoftmax(x, scale=2.0)\nprint(torch.rand(1))\n");
   ASSERT_EQ(got.recording.calls.size(), 2u);
+  std::erase_if(got.recording.asked, [](const RecordedCall& call) { return call.asked == "larger"; });
   ASSERT_EQ(got.recording.asked.size(), 3u);
   const auto largest = [](const RecordedCall& call) {
     double most = 0;

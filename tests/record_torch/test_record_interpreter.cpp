@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
@@ -93,6 +94,32 @@ TEST_F(RecordInterpreter, TakesWhatTheCompilerTakes) {
   ASSERT_EQ(got.recording.calls.at(0).after.size(), 2u);
   const Tensor& y = got.recording.calls[0].after[1].tensor;
   for (int i = 0; i < 6; ++i) EXPECT_EQ(*y.at<float>(i), 2.0f * static_cast<float>(i));
+}
+
+/// How many larger sizes the label answered; its kernel has so many blocks of two elements.
+std::size_t larger_of(const Recorded& got) {
+  return static_cast<std::size_t>(
+      std::count_if(got.recording.asked.begin(), got.recording.asked.end(),
+                    [](const RecordedCall& call) { return call.asked == "larger"; }));
+}
+
+TEST_F(RecordInterpreter, ALargerSizeOfWhichAPartIsNotReachedIsNotAsked) {
+  const std::string kernel = R"(
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def _twice(x_ptr, y_ptr, n: tl.constexpr, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + at, 2 * tl.load(x_ptr + at, mask=at < n), mask=at < n)
+
+def twice(x, out):
+)";
+  const char* test = "x = torch.arange(6, dtype=torch.float32)\ntwice(x / 64, torch.zeros(6))\n";
+  EXPECT_GT(
+      larger_of(recorded(kernel + "    _twice[(-(-x.numel() // 2),)](x, out, n=x.numel(), BLOCK=2)\n", test)),
+      0u);
+  EXPECT_EQ(larger_of(recorded(kernel + "    _twice[(3,)](x, out, n=x.numel(), BLOCK=2)\n", test)), 0u);
 }
 
 // Each launch reserves 64 MiB beside every argument, of 4 GiB that a child of the recorder may have.

@@ -6,10 +6,10 @@
 namespace isomer::lab {
 namespace {
 
-std::vector<std::string> shapes_of(const Recording& recording) {
+std::vector<std::string> shapes_of(const Recording& recording, const std::string& asked = "size") {
   std::vector<std::string> all;
   for (const RecordedCall& call : recording.asked)
-    if (call.asked == "size")
+    if (call.asked == asked)
       all.push_back(call.before[0].tensor.describe() + " " + std::to_string(call.size_before) + "→" +
                     std::to_string(call.size));
   return all;
@@ -63,6 +63,63 @@ TEST_F(RecordTorch, SizesThatOthersFollowFromAreLeftAsTheyAre) {
       shapes_of(
           recorded("def f(x):\n    return 2 * x\n", "import torch\nf(torch.ones(3, 64)[:, ::2])\n").recording)
           .empty());
+}
+
+TEST_F(RecordTorch, LargerSizesAreAskedOfEveryArgumentThatHasThem) {
+  const Recorded got =
+      recorded("import torch\n\ndef dot(x, w, n, out):\n    out.copy_((x[:, :n] * w).sum(1))\n",
+               "torch.manual_seed(1)\ndot(torch.randn(5, 12), torch.randn(12), 12, "
+               "torch.zeros(5))\nprint(torch.rand(1))\n");
+  EXPECT_EQ(shapes_of(got.recording, "larger"),
+            (std::vector<std::string>{"f32[5, 131] 12→131", "f32[131, 12] 5→131", "f32[5, 4099] 12→4099",
+                                      "f32[1027, 12] 5→1027"}));
+  const Tensor &own = got.recording.calls[0].before[0].tensor, *wide = nullptr;
+  for (const RecordedCall& call : got.recording.asked) {
+    if (call.asked != "larger" || call.size_before != 12) continue;
+    EXPECT_EQ(call.before[1].tensor.size(0), call.size);
+    EXPECT_EQ(call.before[2].integer, call.size);
+    wide = &call.before[0].tensor;
+    double sum = 0;
+    for (int i = 0; i < call.size; ++i)
+      sum += double(*wide->at<float>(2, i)) * *call.before[1].tensor.at<float>(i);
+    EXPECT_NEAR(*call.after[3].tensor.at<float>(2), sum, 1e-2);
+  }
+  // The test's own elements come first, and no round of them is like another.
+  ASSERT_NE(wide, nullptr);
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(*wide->at<float>(1, i), *own.at<float>(1, i));
+  int alike = 0;
+  for (int i = 12; i < 4099; ++i) alike += *wide->at<float>(1, i) == *wide->at<float>(1, i - 12);
+  EXPECT_LT(alike, 40);
+}
+
+TEST_F(RecordTorch, AnIndexStaysOneAndALengthGrowsWithItsSize) {
+  const Recorded got = recorded(
+      "def f(x, ids, lengths):\n    return x[ids] * lengths[0]\n",
+      "import torch\nf(torch.rand(9, 5), torch.tensor([0, 8, 8, 3]), torch.tensor([9, 9, 2, 7, 1, 9]))\n");
+  std::vector<std::int64_t> asked;
+  for (const RecordedCall& call : got.recording.asked) {
+    if (call.asked != "larger" || call.size > 200) continue;
+    asked.push_back(call.size_before);
+    for (std::int64_t i = 0; i < call.before[1].tensor.numel(); ++i)
+      EXPECT_LT(*call.before[1].tensor.at<std::int64_t>(i), 9);
+  }
+  EXPECT_EQ(asked, (std::vector<std::int64_t>{5, 4, 6, 9}));
+  // Ends of sequences, and places of which none is another's, are left as they are.
+  EXPECT_TRUE(shapes_of(recorded("def f(ends, x):\n    return ends * 2\n",
+                                 "import torch\nf(torch.tensor([0, 3, 3, 7]), 1)\n")
+                            .recording,
+                        "larger")
+                  .empty());
+}
+
+TEST_F(RecordTorch, OfASquareOneOfTheTwoSizesIsAskedAsWell) {
+  const Recorded got =
+      recorded("def f(x, w):\n    return x @ w.T\n", "import torch\nf(torch.rand(3, 8), torch.rand(8, 8))\n");
+  std::vector<std::string> weights;
+  for (const RecordedCall& call : got.recording.asked)
+    if (call.asked == "larger" && call.size_before == 8 && call.size < 200)
+      weights.push_back(call.before[1].tensor.describe());
+  EXPECT_EQ(weights, (std::vector<std::string>{"f32[131, 131]", "f32[131, 8]", "f32[8, 131]"}));
 }
 
 }  // namespace

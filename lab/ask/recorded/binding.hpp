@@ -39,5 +39,9 @@ enum class SizesBy : std::uint8_t { callers, right_answer, likelihood, guess };
 /// of which pass the same numbers.
 SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
                    const std::vector<int>& alike, std::vector<Form>& tried);
+/// Other ways to pass the whole numbers `unsure` than the form's: those that pass the same in `calls`, and
+/// other numbers in `larger`.
+std::vector<Form> same_in_all_but(const Form& form, const std::vector<Replayed>& calls,
+                                  const Replayed& larger, const std::vector<int>& unsure);
 
 }  // namespace isomer::lab

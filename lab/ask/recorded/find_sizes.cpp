@@ -14,20 +14,23 @@ namespace {
 using What = Passing::What;
 constexpr std::size_t kTried = 4;  ///< recorded calls that say what a number is
 
+/// The number that is passed so in a call.
+std::int64_t number_of(const Passing& passing, const Replayed& replayed) {
+  const Tensor& tensor = replayed.values[static_cast<std::size_t>(passing.role)].tensor;
+  const std::int64_t last = tensor.rank > 0 ? std::max<std::int64_t>(tensor.size(-1), 1) : 1;
+  return passing.what == What::elements ? tensor.numel()
+         : passing.what == What::rows   ? tensor.numel() / last
+         : passing.dim < tensor.rank    ? tensor.size(passing.dim)
+                                        : 1;
+}
+
 /// Element counts, rows and sizes of the tensors; of those that are the same in every call one.
 std::vector<Passing> sizes(const std::vector<Replayed>& calls) {
   std::vector<Passing> options;
   std::set<std::vector<std::int64_t>> known;
   const auto add = [&](const Passing& passing) {
     std::vector<std::int64_t> numbers;
-    for (const Replayed& replayed : calls) {
-      const Tensor& tensor = replayed.values[static_cast<std::size_t>(passing.role)].tensor;
-      const std::int64_t last = tensor.rank > 0 ? std::max<std::int64_t>(tensor.size(-1), 1) : 1;
-      numbers.push_back(passing.what == What::elements ? tensor.numel()
-                        : passing.what == What::rows   ? tensor.numel() / last
-                        : passing.dim < tensor.rank    ? tensor.size(passing.dim)
-                                                       : 1);
-    }
+    for (const Replayed& replayed : calls) numbers.push_back(number_of(passing, replayed));
     if (known.insert(numbers).second) options.push_back(passing);
   };
   for (std::size_t r = 0; r < calls.front().roles.size(); ++r) {
@@ -285,6 +288,27 @@ SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const
   // What strays with the sizes that all names say strays by its own fault.
   approach = by_names;
   return SizesBy::likelihood;
+}
+
+std::vector<Form> same_in_all_but(const Form& form, const std::vector<Replayed>& calls,
+                                  const Replayed& larger, const std::vector<int>& unsure) {
+  constexpr std::size_t kMost = 24;
+  std::vector<Replayed> all = calls;
+  all.push_back(larger);
+  const std::vector<std::int64_t> as_passed = numbers_passed(form, calls);
+  std::vector<Form> forms = {form};
+  std::set<std::vector<std::int64_t>> known = {numbers_passed(form, all)};
+  for (const int each : unsure)
+    for (std::size_t i = 0, count = forms.size(); i < count; ++i)
+      for (const Passing& option : sizes(all)) {
+        Form other = forms[i];
+        other.passings[static_cast<std::size_t>(each)] = option;
+        if (forms.size() <= kMost && numbers_passed(other, calls) == as_passed &&
+            known.insert(numbers_passed(other, all)).second)
+          forms.push_back(std::move(other));
+      }
+  forms.erase(forms.begin());
+  return forms;
 }
 
 }  // namespace isomer::lab

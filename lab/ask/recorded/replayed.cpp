@@ -117,7 +117,7 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
     Replayed replayed;
     replayed.call = &call;
     replayed.line =
-        call.asked == "size"
+        call.asked == "size" || call.asked == "larger"
             ? fmt::format("{} with a size of {} instead of {}", call.function, call.size, call.size_before)
         : call.asked == "large" || call.asked == "small"
             ? fmt::format("{} with {} values ({} at most)", call.function, call.asked,

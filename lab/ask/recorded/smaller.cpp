@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace isomer::lab {
 namespace {
@@ -30,6 +31,14 @@ std::vector<Replayed> take_smaller(std::vector<Replayed>& asked, const std::vect
     taken.push_back(std::move(each));
   }
   std::erase_if(asked, [](const Replayed& each) { return each.call->asked == "smaller"; });
+  return taken;
+}
+
+std::vector<Replayed> take_larger(std::vector<Replayed>& asked) {
+  const auto first = std::stable_partition(asked.begin(), asked.end(),
+                                           [](const Replayed& each) { return each.call->asked != "larger"; });
+  std::vector<Replayed> taken(std::make_move_iterator(first), std::make_move_iterator(asked.end()));
+  asked.erase(first, asked.end());
   return taken;
 }
 

@@ -1,18 +1,16 @@
 #include "lab/evidence/probes/probes.hpp"
 
 #include "lab/evidence/probes/counted.hpp"
+#include "lab/evidence/probes/said_room.hpp"
 #include "lab/evidence/probes/watched.hpp"
 
 #include "lab/ask/nearness.hpp"
-#include "lab/text/lower_case.hpp"
-#include "lab/text/pattern.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -71,23 +69,13 @@ std::string listed_sizes(const std::set<std::int64_t>& sizes) {
   return text;
 }
 
-/// Whether the source has a constant that goes by such a size's name, or by that of a largest one, and that
-/// is no smaller than what is right and smaller than what is wrong: it was made for no more.
+/// Whether the source says that it was made for no more, by a constant of such a size's name or of a largest
+/// one.
 bool says_its_room(const Subjected& s, const std::string& field, std::int64_t right, std::int64_t wrong) {
-  static const Pattern constant(
-      "(?:#define\\s+|const(?:expr)?\\s+\\w+\\s+|const(?:expr)?\\s+\\w+\\s+\\w+\\s+)(\\w+)\\s*[=({]?\\s*(\\d+"
-      ")\\b");
-  std::string names = ".*max.*";
+  std::string names;
   for (const oracle::Original::Sayable& each : s.port.original->sayable)
-    if (each.field == field && !each.names.empty()) names += "|" + each.names;
-  const Pattern named(names);
-  const std::vector<Match> all = constant.all(s.source);
-  return std::any_of(all.begin(), all.end(), [&](const Match& match) {
-    const std::int64_t value = std::atoll(match[2].c_str());
-    constexpr std::int64_t kOfE4m3[] = {448, 240};  // the largest values of formats
-    const bool format = std::find(std::begin(kOfE4m3), std::end(kOfE4m3), value) != std::end(kOfE4m3);
-    return !format && value >= right && value < wrong && named.is(lower_case(match[1]));
-  });
+    if (each.field == field && !each.names.empty()) names += (names.empty() ? "" : "|") + each.names;
+  return says_room(s.source, names, right, wrong);
 }
 
 /// What one of them came to.

@@ -49,13 +49,6 @@ void fill_with_first(Value& value) {
   value = std::move(filled);
 }
 
-/// What an element of that type is where all of its bytes are one.
-double filled_with(DType dtype, std::uint8_t byte) {
-  std::byte bytes[8];
-  std::fill(std::begin(bytes), std::end(bytes), std::byte{byte});
-  return core::decode(dtype, bytes);
-}
-
 /// What of an answer is no finite number is -inf.
 bool is_below_all(const CallOutcome& outcome) {
   return std::all_of(outcome.got.begin(), outcome.got.end(), [](const std::vector<double>& got) {
@@ -176,6 +169,12 @@ void tell_default(const Approach& approach, const Replayed& replayed, const Call
 }
 
 }  // namespace
+
+double filled_with(DType dtype, std::uint8_t byte) {
+  std::byte bytes[8];
+  std::fill(std::begin(bytes), std::end(bytes), std::byte{byte});
+  return core::decode(dtype, bytes);
+}
 
 bool depends_on(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                 std::size_t role) {

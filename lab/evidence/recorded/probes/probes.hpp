@@ -2,11 +2,15 @@
 
 #include "lab/ask/recorded/replayed.hpp"
 
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 /// Calls besides the recorded ones, and what their answers show.
 namespace isomer::lab {
 
+/// What an element of that type is where all of its bytes are one.
+double filled_with(DType dtype, std::uint8_t byte);
 /// Whether an element of an answer changes with a tensor, in reverse order or all alike.
 bool depends_on(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                 std::size_t role);
@@ -21,6 +25,15 @@ void ask_beyond(const Approach& approach, const std::vector<Replayed>& asked, st
 /// otherwise only what is wrong for one size and right for another near it is told.
 void ask_sizes(const Approach& approach, const std::vector<Replayed>& calls,
                const std::vector<Replayed>& asked, bool all_right, std::vector<Finding>& findings);
+/// The forms that pass the same whole numbers as the approach's in the recorded calls, and others in this.
+using OtherForms = std::function<std::vector<Form>(const Replayed& replayed)>;
+/// What candidates that are right so far do with sizes that are a good deal larger than every recorded
+/// call's, of which the reference was asked: elements that no block, thread or round of a loop reaches. What
+/// they refuse, or have no room for, is a limit. `larger`: those calls, of one size the smaller before the
+/// larger.
+void ask_larger(const Approach& approach, const std::vector<Replayed>& calls,
+                const std::vector<Replayed>& larger, const OtherForms& other_forms,
+                std::vector<Finding>& findings);
 /// Exponentials that overflow for large inputs, of a label that takes a maximum before its own.
 void probe_overflow(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                     const Facts* facts, std::vector<Finding>& findings);

@@ -1,6 +1,7 @@
 #include "lab/evidence/recorded/probes/probes.hpp"
 
 #include "lab/evidence/probes/watched.hpp"
+#include "lab/evidence/recorded/probes/resized.hpp"
 #include "oracle/expected.hpp"
 
 #include <fmt/format.h>
@@ -20,29 +21,9 @@ struct Group {
   std::vector<CallOutcome> outcomes;
 };
 
-/// The arguments that have that size, and which dimension it is of each; a whole number has dimension −1.
-std::vector<std::pair<std::size_t, int>> places(const Replayed& replayed) {
-  std::vector<std::pair<std::size_t, int>> list;
-  for (std::size_t i = 0; i < replayed.call->before.size(); ++i) {
-    const Value& value = replayed.values[i];
-    if (value.kind == Value::Kind::integer && value.integer == replayed.call->size) list.emplace_back(i, -1);
-    for (int d = 0; value.is_tensor() && d < value.tensor.rank; ++d)
-      if (value.tensor.size(d) == replayed.call->size) list.emplace_back(i, d);
-  }
-  return list;
-}
-
-std::string dimensions(const Replayed& replayed) {
-  std::string text;
-  for (const auto& [role, dim] : places(replayed))
-    text += (text.empty() ? "" : ", ") + replayed.roles[role].name +
-            (dim < 0 ? std::string() : fmt::format(" (dimension {})", dim));
-  return text;
-}
-
 /// Whether the test itself has another size there: then that it is another is no cause.
 bool varies(const Group& group, const std::vector<Replayed>& calls) {
-  const auto list = places(*group.asked.front());
+  const auto list = places_of_size(*group.asked.front());
   return std::any_of(calls.begin(), calls.end(), [&](const Replayed& call) {
     return std::any_of(list.begin(), list.end(), [&](const std::pair<std::size_t, int>& place) {
       if (place.second < 0 || place.first >= call.values.size()) return false;
@@ -51,11 +32,6 @@ bool varies(const Group& group, const std::vector<Replayed>& calls) {
              tensor.size(place.second) != group.size;
     });
   });
-}
-
-bool saw(const CallOutcome& outcome, std::string_view kind) {
-  return std::any_of(outcome.answer.seen.begin(), outcome.answer.seen.end(),
-                     [&](const Seen& seen) { return seen.kind.starts_with(kind); });
 }
 
 /// Threads that meet are a cause of their own, as is a launch that no device takes.
@@ -75,7 +51,7 @@ Finding refusal(const Replayed& replayed, const CallOutcome& outcome, const std:
   finding.code = Code::shape_refused;
   finding.evidence = fmt::format(
       "'{}' ({}) is refused: \"{:.200}\"; the original answers it, and {} are accepted", replayed.line,
-      dimensions(replayed), std::string_view(said).substr(0, said.find('\n')), right);
+      dimensions_of_size(replayed), std::string_view(said).substr(0, said.find('\n')), right);
   finding.fix = "accept every size that the original accepts";
   finding.made = true;
   return finding;
@@ -95,7 +71,7 @@ Finding tail(const Replayed& replayed, const CallOutcome& outcome, const std::st
   finding.evidence = fmt::format(
       "right for {} and wrong for {}, which no call of the test has but the original answers ({}): {} are "
       "wrong in '{}'",
-      right, wrong, dimensions(replayed), elements, replayed.line);
+      right, wrong, dimensions_of_size(replayed), elements, replayed.line);
   finding.fix =
       "process the last, partial block: handle the elements that no whole vector, tile or block covers one "
       "by one or masked";
@@ -164,38 +140,10 @@ void judge_group(const Group& group, const std::vector<Replayed>& calls, bool ad
   if (finding.code != Code::none) add_once(findings, std::move(finding));
 }
 
-/// Whether the original's answer to a made call has the shape that its answers to the test's calls have: as
-/// many elements for each of an argument's, as many besides, or always as many. Halves that are no halves are
-/// taken by broadcasting, and nobody means that.
-bool keeps_shape(const Replayed& made, const std::vector<Replayed>& calls) {
-  const auto size = [](const Tensor& tensor, int dim) { return dim < tensor.rank ? tensor.size(dim) : 1; };
-  for (std::size_t t = 0; t < made.outputs.size(); ++t)
-    for (int d = 0; d < made.outputs[t].want.rank; ++d)
-      for (const auto& [role, dim] : places(made)) {
-        if (dim < 0 || made.roles[role].output) continue;
-        const std::int64_t in = size(made.values[role].tensor, dim), out = size(made.outputs[t].want, d);
-        bool scaled = true, shifted = true, constant = true, follows = true;
-        for (const Replayed& call : calls) {
-          if (t >= call.outputs.size() || role >= call.values.size() || !call.values[role].is_tensor())
-            continue;
-          const std::int64_t own_in = size(call.values[role].tensor, dim),
-                             own_out = size(call.outputs[t].want, d);
-          const Replayed& first = calls.front();
-          follows = follows &&
-                    own_out * size(first.values[role].tensor, dim) == size(first.outputs[t].want, d) * own_in;
-          scaled = scaled && out * own_in == own_out * in;
-          shifted = shifted && out - in == own_out - own_in;
-          constant = constant && out == own_out;
-        }
-        if (follows && !scaled && !shifted && !constant) return false;
-      }
-  return true;
-}
-
 /// Whether the test's calls with the size that others are asked in place of are right: what is wrong in it as
 /// well is no matter of an end.
 bool is_right_as_asked(const Approach& approach, const Group& group, const std::vector<Replayed>& calls) {
-  const auto list = places(*group.asked.front());
+  const auto list = places_of_size(*group.asked.front());
   return std::all_of(calls.begin(), calls.end(), [&](const Replayed& call) {
     const bool same = std::any_of(list.begin(), list.end(), [&](const std::pair<std::size_t, int>& place) {
       if (place.second < 0 || place.first >= call.values.size()) return false;

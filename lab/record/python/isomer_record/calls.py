@@ -11,6 +11,7 @@ import time
 import torch
 
 from . import beyond, device_time, edited, influence, sizes, views
+from .larger import Larger
 from .smaller import Smaller
 from .unwritten import Unset, flat
 
@@ -230,6 +231,7 @@ class Launches:
         self.ever_unanswered = False
         self.why = ""
         self.watched = False  # whether what leaves the memory of the arguments is seen
+        self.reached = None  # where it is asked for: of each launch, which part of each argument's memory it reaches
         self.reset()
 
     def refuse(self, why):
@@ -244,6 +246,8 @@ class Launches:
         self.answered = 0
         self.interpreted = 0
         self.unanswered = 0
+        if self.reached is not None:
+            self.reached = []
 
 
 class Calls:
@@ -255,6 +259,7 @@ class Calls:
         self.launches = Launches()
         self.beyond = beyond.Beyond(self.launches)
         self.sizes = sizes.Sizes(self.launches)
+        self.larger = Larger(self.launches, self.sizes)
         self.views = views.Views(self.launches)
         self.unset = Unset(self.launches)
         self.made = []
@@ -297,7 +302,7 @@ class Calls:
 
     def asked(self):
         """Calls that no test made."""
-        return self.beyond.asked + self.sizes.asked
+        return self.beyond.asked + self.sizes.asked + self.larger.asked
 
     def wrap(self, name, function, signature=None, state=None):
         """The function, each of whose calls is kept. Calls inside a call are the function's own business. `signature` is of
@@ -322,6 +327,7 @@ class Calls:
             spare = self.beyond.copies(name, args, kwargs)
             # A kernel that the test launches has a grid of the test's.
             resizable = None if state or hasattr(function, "grid") else self.sizes.copies(name, args, kwargs)
+            growable = None if state or hasattr(function, "grid") else self.larger.copies(name, args, kwargs)
             call = {"function": name, "group": self.place(), "raised": "", "before": [], "after": [], "returned": []}
             arguments = names(args, kwargs)
             if state:
@@ -370,6 +376,7 @@ class Calls:
                 side_of = functools.partial(Side, self.storages)
                 self.beyond.ask(name, function, spare, call["group"], lasted, self.storages, side_of, names)
                 self.sizes.ask(name, function, resizable, call["group"], lasted, self.storages, side_of, names)
+                self.larger.ask(name, function, growable, call["group"], lasted, self.storages, side_of, names)
                 self.influence.ask(name, function, depends, lasted, names)
                 self.inside = False
                 self.answers.add("triton" if self.launches.answered else "torch")

@@ -53,6 +53,8 @@ class Watch:
     def __init__(self, real):
         self.real = real
         self.begins = self.ends = None
+        self.counting = False  # whether what is reached is noted
+        self.reached = None  # of each copy and byte, whether an access begins there or takes it in
         self.stop()
 
     def __getattr__(self, name):
@@ -60,6 +62,7 @@ class Watch:
 
     def start(self, arena, fill):
         self.arena, self.fill, self.found = arena, fill, []
+        self.reached = [np.zeros(each[1], dtype=bool) for each in arena.copies] if self.counting else None
         self.begins = np.array([each[0] for each in arena.copies], dtype=np.uint64)
         # The last is of addresses before all of them.
         self.ends = np.array([each[0] + each[1] for each in arena.copies] + [0], dtype=np.uint64)
@@ -74,10 +77,23 @@ class Watch:
         pointers = np.asarray(pointers).astype(np.uint64, copy=False)
         which = np.searchsorted(self.begins, pointers, side="right").astype(np.int64) - 1
         bad = (pointers + np.uint64(size) > self.ends[which]) & (np.asarray(mask) != 0)
+        if self.reached is not None:
+            self.reach(pointers, which, (np.asarray(mask) != 0) & ~bad, size)
         if not bad.any():
             return mask, None
         self.note(int(pointers[bad].flat[0]), size, access)
         return np.asarray(mask) & ~bad, bad
+
+    def reach(self, pointers, which, wanted, size):
+        pointers, which = pointers[wanted], which[wanted]
+        for copy, reached in enumerate(self.reached):
+            offsets = (pointers[which == copy] - self.begins[copy]).astype(np.int64)
+            for byte in range(size):
+                reached[offsets + byte] = True
+
+    def shares(self):
+        """Of each copy, which part of it was reached."""
+        return [float(each.mean()) if each.size else 1.0 for each in self.reached]
 
     def note(self, address, size, access):
         def distance(copy):
@@ -166,8 +182,11 @@ def install(interpreter, launches):
 
     def call(self, *args, **kwargs):
         fill[0], first[:] = 0, []
+        watch.counting = launches.reached is not None
         try:
             result = original(self, *args, **kwargs)
+            if watch.counting and watch.arena is not None:
+                launches.reached.append(watch.shares())
             found, contents = watch.found, None
             if first:
                 contents, found = first

@@ -100,6 +100,8 @@ FILLS = ((float("nan"), 85), (37.0, 34))
 
 
 class Sizes:
+    KIND, STORED = "size", "sizes"  # what such a call is called, and where its storages lie
+
     def __init__(self, launches):
         self.launches = launches
         self.functions = {}
@@ -160,7 +162,7 @@ class Sizes:
                     to = asked.pop(0)
                     if self.spent + time.process_time() - begin > SECONDS_OF_ALL:
                         return
-                    answer = self.answer(function, given, size, to, states)
+                    answer = self.answer(function, lambda to=to: resized(copy.deepcopy(given), size, to), states)
                     if answer is None:
                         if to % 2 != 0:
                             asked = halves(size, given) if to == others[0] else []  # the even one says nothing alone
@@ -179,13 +181,13 @@ class Sizes:
             random.setstate(states[1])
             self.spent += time.process_time() - begin
 
-    def answer(self, function, given, size, to, states):
-        """(arguments before, arguments after, result), or None where the label does not take that size."""
+    def answer(self, function, made, states):
+        """(arguments before, arguments after, result) to what `made` gives, or None where the label does not take it."""
         from .views import same
 
         answers = []
         for fill in FILLS:
-            args, kwargs = resized(copy.deepcopy(given), size, to)
+            args, kwargs = made()
             before = copy.deepcopy((args, kwargs))
             torch.set_rng_state(states[0])
             random.setstate(states[1])
@@ -207,8 +209,8 @@ class Sizes:
 
     def keep(self, name, group, size, to, answer, side_of, names):
         (args, kwargs), after, result = answer
-        prefix = f"sizes.{len(self.asked)}"
-        call = {"function": name, "asked": "size", "size": [size, to], "group": group, "before": [], "raised": ""}
+        prefix = f"{self.STORED}.{len(self.asked)}"
+        call = {"function": name, "asked": self.KIND, "size": [size, to], "group": group, "before": [], "raised": ""}
         side = side_of(f"{prefix}.before")
         for key, value, keyword in names(args, kwargs):
             text = side.value(value, key, key)

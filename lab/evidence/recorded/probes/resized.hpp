@@ -1,0 +1,23 @@
+#pragma once
+
+#include "lab/ask/recorded/replayed.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// Calls of the recorder's in which one size of the test's is another, and what is seen in them.
+namespace isomer::lab {
+
+/// The arguments that have that size, and which dimension it is of each; a whole number has dimension −1.
+std::vector<std::pair<std::size_t, int>> places_of_size(const Replayed& replayed);
+/// "x (dimension 1), n".
+std::string dimensions_of_size(const Replayed& replayed);
+bool saw(const CallOutcome& outcome, std::string_view kind);
+/// Whether the original's answer to a made call has the shape that its answers to the test's calls have: as
+/// many elements for each of an argument's, as many besides, or always as many. Halves that are no halves are
+/// taken by broadcasting, and nobody means that.
+bool keeps_shape(const Replayed& made, const std::vector<Replayed>& calls);
+
+}  // namespace isomer::lab
