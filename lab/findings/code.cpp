@@ -17,7 +17,8 @@ constexpr std::array kRows = std::to_array<Row>({
     {Code::symbol_name, "symbol-name", "the entry is exported under another name than the caller uses"},
     {Code::argument_count, "argument-count", "the entry takes another number of arguments than the original"},
     {Code::argument_order, "argument-order",
-     "the entry takes the arguments in another order than the original"},
+     "the entry takes the arguments in another order than the original, or two values of the source stand in "
+     "each other's place"},
     {Code::result_order, "result-order", "the results come back in another order than the original's"},
     {Code::result_dtype, "result-dtype", "a result has another dtype than the original's"},
     {Code::keyword_name, "keyword-name",

@@ -4,6 +4,7 @@
 #include "lab/findings/code.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace isomer::lab {
@@ -42,6 +43,7 @@ struct Finding {
   bool row_factor = false;    ///< each row has a factor of its own, as where a number of the row is another
   bool by_influence = false;  ///< of an input that no element of a wrong answer depends on
   std::string edited;            ///< the line of `location` with the edit that makes every call right
+  std::vector<std::pair<int, std::string>> edited_also;  ///< other lines, by their numbers, that it needs
   bool whole = false;         ///< with its variations all of the answer is right
   std::string variation;      ///< the one of them that this finding names, where it names one
   std::vector<std::string> variations;  ///< of the op's reference, for findings of numbers

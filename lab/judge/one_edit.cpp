@@ -92,6 +92,28 @@ std::pair<std::string, std::string> parts_that_differ(const std::string& was, co
   return {part(was), part(becomes)};
 }
 
+/// The same of all lines of an edit: "'a' and 'b'".
+std::pair<std::string, std::string> parts_that_differ(const Exchange& edit) {
+  auto [was, becomes] = parts_that_differ(edit.was, edit.becomes);
+  was = "'" + was + "'";
+  becomes = "'" + becomes + "'";
+  for (const EditedLine& other : edit.also) {
+    const auto [own, then] = parts_that_differ(other.was, other.becomes);
+    const bool last = &other == &edit.also.back();
+    was += fmt::format("{} '{}'", last ? " and" : ",", own);
+    becomes += fmt::format("{} '{}'", last ? " and" : ",", then);
+  }
+  return {was, becomes};
+}
+
+/// "line 5", "lines 5 and 7".
+std::string lines_of(const Exchange& edit) {
+  std::string text = fmt::format("line{} {}", edit.also.empty() ? "" : "s", edit.line);
+  for (const EditedLine& other : edit.also)
+    text += fmt::format("{} {}", &other == &edit.also.back() ? " and" : ",", other.line);
+  return text;
+}
+
 Finding finding_of(const std::vector<const Exchange*>& helpful, const std::string& seen, int tried) {
   Finding finding;
   if (helpful.empty()) return finding;
@@ -102,18 +124,20 @@ Finding finding_of(const std::vector<const Exchange*>& helpful, const std::strin
   const Exchange& edit = named == helpful.end() ? *helpful.front() : **named;
   finding.code = edit.code;
   finding.strength = Strength::consistent;
-  const auto [was, becomes] = parts_that_differ(edit.was, edit.becomes);
-  finding.evidence = fmt::format("line {} has '{}': with '{}' there {} ({} edits were tried)", edit.line, was,
-                                 becomes, seen, tried);
+  const auto [was, becomes] = parts_that_differ(edit);
+  const std::string lines = lines_of(edit);
+  finding.evidence = fmt::format("{} {} {}: with {} there {} ({} edits were tried)", lines,
+                                 edit.also.empty() ? "has" : "have", was, becomes, seen, tried);
   bool more = false;
   for (const Exchange* other : helpful)
     if (other != &edit)
       finding.evidence +=
-          fmt::format("{} '{}' in line {}", std::exchange(more, true) ? " or" : "; they are so too with",
-                      parts_that_differ(other->was, other->becomes).second, other->line);
-  finding.fix = fmt::format("write '{}' in line {}, or what means the same", becomes, edit.line);
+          fmt::format("{} {} in {}", std::exchange(more, true) ? " or" : "; they are so too with",
+                      parts_that_differ(*other).second, lines_of(*other));
+  finding.fix = fmt::format("write {} in {}, or what means the same", becomes, lines);
   finding.location.line = edit.line;
   finding.edited = edit.becomes;
+  for (const EditedLine& other : edit.also) finding.edited_also.emplace_back(other.line, other.becomes);
   finding.decides = true;
   return finding;
 }

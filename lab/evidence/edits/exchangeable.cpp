@@ -47,6 +47,11 @@ bool EditPlaces::open(std::size_t token) const {
 }
 
 bool EditPlaces::open_statement(std::size_t token) const {
+  const auto found = lines_.find(tokens_[token].line);
+  return functions_.in_body(token) && (found == lines_.end() || found->second == LeftAlone::rewrites);
+}
+
+bool EditPlaces::open_rewrites(std::size_t token) const {
   return functions_.in_body(token) && lines_.count(tokens_[token].line) == 0;
 }
 
@@ -67,12 +72,19 @@ std::string EditPlaces::line_with(const std::vector<Part>& parts) const {
 
 int EditPlaces::add(std::vector<Part> parts, Code code, int rank) {
   std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.first < b.first; });
-  const std::string becomes = line_with(parts),
-                    was = line_with({{parts.front().first, parts.front().first,
-                                      std::string(tokens_.text(parts.front().first))}});
   const int number = next_++;
-  if (becomes.empty() || becomes == was) return number;
-  edits_.push_back({number, tokens_[parts.front().first].line, code, rank, was, becomes});
+  std::vector<EditedLine> lines;
+  for (std::size_t i = 0; i < parts.size();) {
+    const int line = tokens_[parts[i].first].line;
+    std::vector<Part> own;
+    for (; i < parts.size() && tokens_[parts[i].first].line == line; ++i) own.push_back(parts[i]);
+    const std::size_t first = own.front().first;
+    lines.push_back({line, line_with({{first, first, std::string(tokens_.text(first))}}), line_with(own)});
+    if (lines.back().becomes.empty() || lines.back().becomes == lines.back().was) return number;
+  }
+  Exchange edit = {number, lines.front().line, code, rank, lines.front().was, lines.front().becomes, {}};
+  edit.also.assign(lines.begin() + 1, lines.end());
+  edits_.push_back(std::move(edit));
   return number;
 }
 
@@ -116,9 +128,12 @@ Exchangeable EditPlaces::whole() && {
   std::stable_sort(made.edits.begin(), made.edits.end(),
                    [](const Exchange& a, const Exchange& b) { return a.rank < b.rank; });
   // One line may come about in several ways.
-  std::set<std::pair<int, std::string>> known;
-  std::erase_if(made.edits,
-                [&](const Exchange& each) { return !known.emplace(each.line, each.becomes).second; });
+  std::set<std::string> known;
+  std::erase_if(made.edits, [&](const Exchange& each) {
+    std::string whole = fmt::format("{} {}", each.line, each.becomes);
+    for (const EditedLine& other : each.also) whole += fmt::format("\n{} {}", other.line, other.becomes);
+    return !known.insert(std::move(whole)).second;
+  });
   return made;
 }
 
@@ -131,6 +146,8 @@ Exchangeable exchangeable(const std::string& source, const std::map<int, LeftAlo
   add_conditions(places);
   add_insertions(places);
   add_statements(places);
+  add_rewrites(places);
+  add_rounds(places);
   return std::move(places).whole();
 }
 

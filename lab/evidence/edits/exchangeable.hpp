@@ -11,13 +11,20 @@
 /// chooses: it is compiled once, and hundreds of edits of it are tried.
 namespace isomer::lab {
 
-/// One edit, on one line.
+/// A line without its indentation, as it is and as it becomes.
+struct EditedLine {
+  int line = 0;
+  std::string was, becomes;
+};
+
+/// One edit, of one line or of several.
 struct Exchange {
   int number = 0;  ///< CallSettings::edit
   int line = 0;
   Code code = Code::wrong_expression;  ///< what a source is told to have that this edit makes right
   int rank = 0;                        ///< the likeliest mistakes first
-  std::string was, becomes;            ///< the line without its indentation
+  std::string was, becomes;            ///< the first line, as in EditedLine
+  std::vector<EditedLine> also;        ///< the lines behind it that become others with it
 };
 
 struct Exchangeable {
@@ -25,8 +32,9 @@ struct Exchangeable {
   std::vector<Exchange> edits;
 };
 
-/// What of a line is left as it is, since it does not compile otherwise.
-enum class LeftAlone { statements, all };
+/// What of a line is left as it is, since it does not compile otherwise: each leaves what stands before it
+/// alone, too.
+enum class LeftAlone { rewrites, statements, all };
 
 /// What a label has that a port may lack, as C++ writes it.
 struct OfLabel {

@@ -7,7 +7,9 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <map>
 #include <utility>
+#include <vector>
 
 namespace isomer::lab {
 namespace {
@@ -281,7 +283,33 @@ std::string without_bounds(EditPlaces& places, std::size_t at, std::string_view 
   return chosen;
 }
 
-void add_function(EditPlaces& places, std::size_t at) {
+/// Edits that exchange a function wherever one body calls it, by the tokens of its calls: what moves values
+/// between threads is one matter in all of its steps.
+using EverywhereEdits = std::map<std::size_t, std::vector<std::pair<int, std::string_view>>>;
+
+EverywhereEdits everywhere(EditPlaces& places) {
+  const CppTokens& tokens = places.tokens();
+  EverywhereEdits edits;
+  for (const Mistaken& each : mistaken()) {
+    if (!each.name.starts_with("__shfl")) continue;
+    std::map<std::size_t, std::vector<std::size_t>> calls;
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      if (tokens.is(i, each.name) && tokens.is(i + 1, "(") && places.open(i))
+        calls[places.functions().body_of(i)].push_back(i);
+    for (const auto& [body, list] : calls) {
+      if (list.size() < 2) continue;
+      for (const std::string_view other : each.others) {
+        std::vector<EditPlaces::Part> parts;
+        for (const std::size_t i : list) parts.push_back({i, i, std::string(other)});
+        const int edit = places.add(std::move(parts), each.code, 1);
+        for (const std::size_t i : list) edits[i].emplace_back(edit, other);
+      }
+    }
+  }
+  return edits;
+}
+
+void add_function(EditPlaces& places, std::size_t at, const EverywhereEdits& everywhere) {
   const CppTokens& tokens = places.tokens();
   if (!tokens.is_name(at) || !tokens.is(at + 1, "(") || !places.open(at)) return;
   if (at > 0 && (tokens.is(at - 1, ".") || tokens.is(at - 1, "->") || tokens.is(at - 1, "::"))) return;
@@ -302,6 +330,10 @@ void add_function(EditPlaces& places, std::size_t at) {
     chosen += fmt::format("if (isomer_emulator_edit == {}) return decltype({}(v...))({}(v...)); ", edit,
                           found->name, other.empty() ? "isomer_edits::first" : other);
   }
+  if (const auto all = everywhere.find(at); all != everywhere.end())
+    for (const auto& [edit, other] : all->second)
+      chosen += fmt::format("if (isomer_emulator_edit == {}) return decltype({}(v...))({}(v...)); ", edit,
+                            found->name, other);
   chosen += without_bounds(places, at, found->name);
   places.replace(at, fmt::format("([&](auto&&... v) {{ {}return {}(v...); }})", chosen, found->name));
 }
@@ -309,12 +341,13 @@ void add_function(EditPlaces& places, std::size_t at) {
 }  // namespace
 
 void add_expressions(EditPlaces& places) {
+  const EverywhereEdits exchanged = everywhere(places);
   for (std::size_t i = 0; i < places.tokens().size(); ++i) {
     add_operator(places, i);
     add_number(places, i);
     add_name(places, i);
     add_axis(places, i);
-    add_function(places, i);
+    add_function(places, i, exchanged);
   }
 }
 

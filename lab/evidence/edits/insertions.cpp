@@ -18,28 +18,6 @@ struct Beside {
   bool likely = false;         ///< nothing of the function uses it yet
 };
 
-bool is_whole_type(const std::string& type) {
-  constexpr std::array<std::string_view, 10> kTypes = {"int ",       "int64_t ",     "int32_t ", "unsigned ",
-                                                       "uint32_t ",  "uint64_t ",    "size_t ",  "long ",
-                                                       "long long ", "unsigned int "};
-  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
-}
-
-/// A word of the type of a number.
-bool is_number_word(std::string_view word) {
-  return word == "float" || word == "double" || word == "auto" || is_whole_type(std::string(word) + " ");
-}
-
-bool is_real_type(const std::string& type) { return type == "float " || type == "double "; }
-
-/// Of memory with numbers.
-bool is_memory_of_numbers(const std::string& type) {
-  constexpr std::array<std::string_view, 8> kTypes = {"const float * ", "const double * ", "float * ",
-                                                      "double * ",      "const float* ",   "float* ",
-                                                      "const int * ",   "const int32_t * "};
-  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
-}
-
 class Insertions {
  public:
   explicit Insertions(EditPlaces& places) : places_(places), tokens_(places.tokens()) {

@@ -25,13 +25,16 @@ class EditPlaces {
   bool open(std::size_t token) const;
   /// The same of whole statements and conditions.
   bool open_statement(std::size_t token) const;
+  /// The same of values that are written anew.
+  bool open_rewrites(std::size_t token) const;
 
   /// A part of the source that is another text with the edit.
   struct Part {
     std::size_t first, last;  ///< tokens
     std::string text;
   };
-  /// Takes an edit down, and gives its number. One that spans lines, or changes nothing, only has a number.
+  /// Takes an edit down, and gives its number. One of whose parts spans lines, or that changes nothing, only
+  /// has a number.
   int add(std::vector<Part> parts, Code code, int rank);
   /// The number that the next edit gets.
   int next() const { return next_; }
@@ -73,5 +76,9 @@ void add_conditions(EditPlaces& places);
 void add_insertions(EditPlaces& places);
 /// Assignments, factors of what is assigned, and arguments of calls.
 void add_statements(EditPlaces& places);
+/// Whole values that are put together in another way, or have changed places.
+void add_rewrites(EditPlaces& places);
+/// What a round of a loop may lack: a first value, or a factor of what is summed up.
+void add_rounds(EditPlaces& places);
 
 }  // namespace isomer::lab

@@ -23,6 +23,26 @@ bool is_open(std::string_view word) { return word == "(" || word == "[" || word 
 
 }  // namespace
 
+bool is_whole_type(const std::string& type) {
+  constexpr std::array<std::string_view, 10> kTypes = {"int ",       "int64_t ",     "int32_t ", "unsigned ",
+                                                       "uint32_t ",  "uint64_t ",    "size_t ",  "long ",
+                                                       "long long ", "unsigned int "};
+  return among(kTypes, type);
+}
+
+bool is_real_type(const std::string& type) { return type == "float " || type == "double "; }
+
+bool is_memory_of_numbers(const std::string& type) {
+  constexpr std::array<std::string_view, 8> kTypes = {"const float * ", "const double * ", "float * ",
+                                                      "double * ",      "const float* ",   "float* ",
+                                                      "const int * ",   "const int32_t * "};
+  return among(kTypes, type);
+}
+
+bool is_number_word(std::string_view word) {
+  return word == "float" || word == "double" || word == "auto" || is_whole_type(std::string(word) + " ");
+}
+
 CppFunctions::CppFunctions(const CppTokens& tokens)
     : tokens_(tokens),
       in_body_(tokens.size()),

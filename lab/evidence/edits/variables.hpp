@@ -3,6 +3,7 @@
 #include "lab/text/cpp_tokens.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace isomer::lab {
@@ -14,6 +15,14 @@ struct CppVariable {
   std::size_t declared = 0, first = 0, last = 0;  ///< tokens: its name, and where it is in scope
   bool shared = false;  ///< of a block's threads: no other variable stands in its place
 };
+
+// Of CppVariable::type.
+bool is_whole_type(const std::string& type);
+bool is_real_type(const std::string& type);
+/// Of memory with numbers.
+bool is_memory_of_numbers(const std::string& type);
+/// A word of the type of a number.
+bool is_number_word(std::string_view word);
 
 /// What of a source stands in functions, and which variables can be named there.
 class CppFunctions {

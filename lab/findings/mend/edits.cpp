@@ -188,10 +188,17 @@ class Editing {
   static std::string shown(std::string_view text) { return "'" + std::string(text) + "'"; }
 
   void take_edited() {
-    const auto at = static_cast<std::size_t>(finding_.location.line) - 1;
-    const std::size_t indent = std::min(lines_[at].find_first_not_of(" \t"), lines_[at].size());
-    put(at, lines_[at].substr(0, indent) + finding_.edited,
-        fmt::format("line {}: {}", at + 1, finding_.edited));
+    std::vector<std::pair<int, std::string>> lines = finding_.edited_also;
+    lines.insert(lines.begin(), {finding_.location.line, finding_.edited});
+    SourceLines made = lines_;
+    std::string what;
+    for (const auto& [line, text] : lines) {
+      if (line < 1 || static_cast<std::size_t>(line) > made.size()) return;
+      std::string& own = made[static_cast<std::size_t>(line) - 1];
+      own = own.substr(0, std::min(own.find_first_not_of(" \t"), own.size())) + text;
+      what += fmt::format("{}line {}: {}", what.empty() ? "" : ", ", line, text);
+    }
+    edits_.push_back({finding_.location.line, std::move(what), text_of(made)});
   }
 
   void rename() {

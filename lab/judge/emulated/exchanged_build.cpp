@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <utility>
@@ -39,14 +40,14 @@ std::string key_of(const fs::path& path, const std::string& exchangeable, const 
 std::map<int, LeftAlone> read_left_alone(const fs::path& file) {
   std::map<int, LeftAlone> alone;
   std::ifstream in(file);
-  for (int line = 0, whole = 0; in >> line >> whole;)
-    alone[line] = whole != 0 ? LeftAlone::all : LeftAlone::statements;
+  for (int line = 0, what = 0; in >> line >> what;)
+    alone[line] = static_cast<LeftAlone>(std::clamp(what, 0, static_cast<int>(LeftAlone::all)));
   return alone;
 }
 
 std::string as_text(const std::map<int, LeftAlone>& alone) {
   std::string text;
-  for (const auto& [line, what] : alone) text += fmt::format("{} {}\n", line, what == LeftAlone::all ? 1 : 0);
+  for (const auto& [line, what] : alone) text += fmt::format("{} {}\n", line, static_cast<int>(what));
   return text;
 }
 
@@ -94,12 +95,13 @@ std::shared_ptr<const ExchangedBuild> build(const fs::path& path, const std::str
     std::error_code none;
     fs::remove_all(copy.parent_path(), none);
     if (failure.lines.empty() && failure.place.line > 0) failure.lines = {failure.place.line};
-    // First the statements of a line are left alone, then all of it.
+    // First what is written anew in a line is left alone, then its statements, then all of it.
     bool more = false;
     for (const int line : failure.lines) {
-      const auto [at, fresh] = alone.emplace(line, LeftAlone::statements);
+      const auto [at, fresh] = alone.emplace(line, LeftAlone::rewrites);
       more = more || fresh || at->second != LeftAlone::all;
-      if (!fresh) at->second = LeftAlone::all;
+      if (!fresh && at->second != LeftAlone::all)
+        at->second = at->second == LeftAlone::rewrites ? LeftAlone::statements : LeftAlone::all;
     }
     if (!more) return nullptr;
     made = exchangeable(source, alone, has);

@@ -194,6 +194,36 @@ T through(int number, T own, Functions... functions) {
   return result;
 }
 
+template <class R, class Other, class Own>
+R of_other(Other&& other, Own&& own) {
+  using O = std::decay_t<decltype(other())>;
+  if constexpr (std::is_same_v<O, R> || (std::is_arithmetic_v<O> && std::is_arithmetic_v<R>))
+    return static_cast<R>(other());
+  else
+    return own();
+}
+template <class Own>
+auto chosen_of(Own&& own) -> std::decay_t<decltype(own())> {
+  return own();
+}
+template <class Own, class Other, class... Rest>
+auto chosen_of(Own&& own, int number, Other&& other, Rest&&... rest) -> std::decay_t<decltype(own())> {
+  if (chosen(number)) return of_other<std::decay_t<decltype(own())>>(other, own);
+  return chosen_of(own, rest...);
+}
+/// A whole value, or what is written in its place with one of the numbers, which lie between the first two.
+template <class Own, class... Others>
+inline auto instead(int least, int most, Own&& own, Others&&... others) -> std::decay_t<decltype(own())> {
+  if (isomer_emulator_edit < least || isomer_emulator_edit > most) return own();
+  return chosen_of(own, others...);
+}
+
+/// Each number of an array times another.
+template <class T, decltype(sizeof(0)) N, class F>
+void scale(T (&numbers)[N], F factor) {
+  for (T& each : numbers) each *= factor;
+}
+
 // Assignments by another operator, where the types have one.
 #define ISOMER_EDITS_ASSIGNMENT(NAME, OP)                                           \
   template <class T, class V>                                                      \

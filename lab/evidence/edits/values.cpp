@@ -1,0 +1,179 @@
+#include "lab/evidence/edits/values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace isomer::lab {
+namespace {
+
+constexpr std::size_t kLongest = 80;  ///< tokens of a value, and of a statement
+constexpr std::size_t kMostTexts = 24;
+
+std::size_t past(const CppTokens& tokens, std::size_t i) {
+  return (tokens.is(i, "(") || tokens.is(i, "[") || tokens.is(i, "{")) && tokens[i].partner > i
+             ? tokens[i].partner + 1
+             : i + 1;
+}
+
+/// The tokens as one line, with those parts in place of their own.
+std::string on_one_line(const CppTokens& tokens, std::size_t first, std::size_t last,
+                        const std::vector<EditPlaces::Part>& parts) {
+  std::string text;
+  for (std::size_t i = first; i <= last; ++i) {
+    if (i > first && tokens[i].begin > tokens[i - 1].end && !text.empty()) text += ' ';
+    const auto part = std::find_if(parts.begin(), parts.end(),
+                                   [&](const EditPlaces::Part& each) { return each.first == i; });
+    if (part == parts.end()) {
+      text += tokens.text(i);
+      continue;
+    }
+    text += part->text;
+    i = part->last;
+  }
+  return text;
+}
+
+SourceValue::Kind kind_of(const std::string& type) {
+  if (is_real_type(type)) return SourceValue::Kind::real;
+  if (is_whole_type(type)) return SourceValue::Kind::whole;
+  return type.find('*') != std::string::npos ? SourceValue::Kind::memory : SourceValue::Kind::other;
+}
+
+/// The type of an element of memory with that type, or of an array.
+std::string element_of(const std::string& memory) {
+  std::string type = memory.starts_with("const ") ? memory.substr(6) : memory;
+  const std::size_t end = type.find_first_of("*[");
+  if (end != std::string::npos) type.erase(end);
+  while (!type.empty() && type.back() == ' ') type.pop_back();
+  return type + " ";
+}
+
+class Values {
+ public:
+  explicit Values(const EditPlaces& places) : places_(places), tokens_(places.tokens()) {}
+
+  std::vector<SourceValue> all() && {
+    for (std::size_t i = 1; i < tokens_.size(); ++i) {
+      if (places_.functions().begins_declaration(i))
+        add_declaration(i);
+      else if (places_.functions().starts_statement(i))
+        add_statement(i);
+      if (tokens_.is(i, "for") && tokens_.is(i + 1, "(")) add_bound(i + 1);
+    }
+    return std::move(list_);
+  }
+
+ private:
+  void add(SourceValue value) {
+    if (value.first > value.last || value.last - value.first > kLongest || value.last >= tokens_.size() ||
+        !places_.open_rewrites(value.first) || !places_.open_rewrites(value.last))
+      return;
+    for (std::size_t i = value.first; i <= value.last; ++i)
+      if (tokens_.is(i, "{") || tokens_.is(i, ";") || tokens_.is(i, "<<<") ||
+          !places_.functions().in_body(i) || tokens_[i].kind == CppToken::Kind::quoted)
+        return;
+    list_.push_back(std::move(value));
+  }
+
+  void add_declaration(std::size_t first) {
+    const bool loop = tokens_.is(first - 1, "(");
+    std::size_t at = first;
+    std::string type;
+    bool pointer = false;
+    for (; at < tokens_.size() && at - first < 16 && !places_.functions().is_declared_here(at); ++at) {
+      if (tokens_.is(at, "&")) return;
+      if (is_number_word(tokens_.text(at)) || tokens_.is(at, "const"))
+        type += tokens_.is(at, "const") && type.empty() ? "" : std::string(tokens_.text(at)) + " ";
+      pointer = pointer || tokens_.is(at, "*");
+    }
+    if (!places_.functions().is_declared_here(at)) return;
+    if (pointer) type = std::string(tokens_.text(first, at - 1));
+    for (std::size_t end = at; end < tokens_.size() && end - first < 4 * kLongest;) {
+      const std::string name(tokens_.text(at));
+      while (end < tokens_.size() && !tokens_.is(end, ",") && !tokens_.is(end, ";")) end = past(tokens_, end);
+      if (tokens_.is(at + 1, "="))
+        add({pointer ? SourceValue::Kind::memory : kind_of(type), first, at + 2, end - 1, type, name, loop});
+      if (!tokens_.is(end, ",")) return;
+      at = ++end;
+    }
+  }
+
+  /// What the number of a loop is less than.
+  void add_bound(std::size_t open) {
+    const std::size_t close = tokens_[open].partner;
+    std::size_t at = open + 1;
+    while (at < close && !tokens_.is(at, ";")) at = past(tokens_, at);
+    if (at >= close || !tokens_.is_name(at + 1) || !(tokens_.is(at + 2, "<") || tokens_.is(at + 2, "<=")))
+      return;
+    std::size_t end = at + 3;
+    while (end < close && !tokens_.is(end, ";") && !tokens_.is(end, "&&")) end = past(tokens_, end);
+    if (tokens_.is(end, ";")) add({SourceValue::Kind::whole, at, at + 3, end - 1, "bound", "", false});
+  }
+
+  void add_statement(std::size_t first) {
+    std::size_t end = first;
+    while (end < tokens_.size() && end - first < 4 * kLongest && !tokens_.is(end, ";") &&
+           !tokens_.is(end, "}"))
+      end = past(tokens_, end);
+    if (!tokens_.is(end, ";") || end < first + 2) return;
+    if (tokens_.is(first, "return"))
+      return add({SourceValue::Kind::other, first, first + 1, end - 1, "", "", false});
+    const CppVariable* left = places_.functions().named(first);
+    std::size_t at = first;
+    while (at < end && tokens_.text(at).back() != '=') at = past(tokens_, at);
+    if (left == nullptr || at + 1 >= end || tokens_.is(at, "==")) return;
+    const bool element = tokens_.is(first + 1, "["), member = tokens_.is(first + 1, ".");
+    std::string type = left->type;
+    if (element)
+      type = element_of(type);
+    else if (member)
+      type = "member";
+    // What is added to is another matter than what is assigned to.
+    const std::string target = tokens_.is(at, "=") ? type : type + std::string(tokens_.text(at));
+    for (std::size_t i = first; i < at; i = past(tokens_, i))
+      if (tokens_.is(i, "[") && tokens_[i].partner < at)
+        add({SourceValue::Kind::whole, first, i + 1, tokens_[i].partner - 1, "index", "", false});
+    add({kind_of(type), first, at + 1, end - 1, target, std::string(tokens_.text(first, at - 1)), false});
+  }
+
+  const EditPlaces& places_;
+  const CppTokens& tokens_;
+  std::vector<SourceValue> list_;
+};
+
+}  // namespace
+
+std::vector<SourceValue> values_of(const EditPlaces& places) { return Values(places).all(); }
+
+void ChangedValues::add(const SourceValue& value, std::vector<EditPlaces::Part> parts, Code code, int rank) {
+  auto& texts = texts_[{value.first, value.last}];
+  if (texts.size() >= kMostTexts) return;
+  std::string text = on_one_line(places_.tokens(), value.first, value.last, parts);
+  texts.emplace_back(places_.add(std::move(parts), code, rank), std::move(text));
+}
+
+void ChangedValues::exchange(const SourceValue& one, const SourceValue& other, Code code, int rank) {
+  const std::string first = on_one_line(places_.tokens(), one.first, one.last, {}),
+                    second = on_one_line(places_.tokens(), other.first, other.last, {});
+  const int edit = places_.add({{one.first, one.last, second}, {other.first, other.last, first}}, code, rank);
+  texts_[{one.first, one.last}].emplace_back(edit, second);
+  texts_[{other.first, other.last}].emplace_back(edit, first);
+}
+
+void ChangedValues::write() {
+  for (const auto& [range, texts] : texts_) {
+    if (texts.empty()) continue;
+    const auto [least, most] = std::minmax_element(texts.begin(), texts.end());
+    std::string others;
+    for (const auto& [number, text] : texts)
+      others += fmt::format(", {}, [&] {{ return {}; }}", number, text);
+    places_.surround(range.first, range.second,
+                     fmt::format("isomer_edits::instead({}, {}, [&] {{ return ", least->first, most->first),
+                     "; }" + others + ")");
+  }
+  texts_.clear();
+}
+
+}  // namespace isomer::lab

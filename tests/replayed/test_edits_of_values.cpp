@@ -1,0 +1,190 @@
+// Edits that write a whole value anew, exchange two of them or two statements, or complete a round of a loop.
+#include <gtest/gtest.h>
+
+#include "core/temporary_folder.hpp"
+#include "lab/candidate/folder.hpp"
+#include "lab/evidence/edits/exchangeable.hpp"
+#include "lab/findings/mend/verify_fixes.hpp"
+#include "lab/judge/diagnose.hpp"
+#include "recorded_call.hpp"
+
+#include <cmath>
+#include <fstream>
+#include <random>
+#include <set>
+#include <string>
+
+namespace isomer::lab {
+namespace {
+
+/// Each edit as one text: the lines that it changes, one behind the other.
+std::set<std::string> edits_of(const std::string& source) {
+  std::set<std::string> all;
+  for (const Exchange& each : exchangeable(source).edits) {
+    std::string text = each.becomes;
+    for (const EditedLine& other : each.also) text += "\n" + other.becomes;
+    all.insert(text);
+  }
+  return all;
+}
+
+constexpr const char* kGated = R"(#include <cuda_runtime.h>
+#include <cmath>
+
+__global__ void gated_kernel(const float* x, const float* bias, float* y, int rows, int dim, float eps) {
+  const int row = blockIdx.x;
+  for (int d = threadIdx.x; d < dim; d += blockDim.x) {
+    const float gate = x[row * 2 * dim + d];
+    const float up = x[row * 2 * dim + dim + d];
+    const float open = 1.f / (1.f + expf(-gate));
+    float total = 0.f;
+    for (int k = 0; k <= d; ++k) total += x[row * 2 * dim + k];
+    y[row * dim + d] = up * (open + bias[d]) / (fabsf(total) + eps);
+  }
+}
+
+extern "C" void gated(const float* x, const float* bias, float* y, int rows, int dim, float eps) {
+  gated_kernel<<<rows, 32>>>(x, bias, y, rows, dim, eps);
+}
+)";
+
+Recording gated() {
+  Recording recording;
+  std::mt19937 engine(5);
+  std::normal_distribution<float> normal;
+  const auto drawn = [&](const std::string& name, const std::vector<std::int64_t>& shape) {
+    Value value = tensor_value(name, DType::f32, shape);
+    for (std::int64_t i = 0; i < value.tensor.numel(); ++i)
+      static_cast<float*>(value.tensor.data)[i] = normal(engine);
+    return value;
+  };
+  for (const std::int64_t rows : {3, 5}) {
+    constexpr std::int64_t kDim = 12;
+    record(recording, "gated",
+           {drawn("x", {rows, 2 * kDim}), drawn("bias", {kDim}), tensor_value("y", DType::f32, {rows, kDim}),
+            real_value("eps", 0.5)},
+           [rows](std::vector<Value>& v) {
+             const auto* x = static_cast<const float*>(v[0].tensor.data);
+             const auto* bias = static_cast<const float*>(v[1].tensor.data);
+             for (std::int64_t r = 0; r < rows; ++r) {
+               double total = 0;
+               for (std::int64_t d = 0; d < kDim; ++d) {
+                 const double gate = double(x[r * 2 * kDim + d]), up = double(x[r * 2 * kDim + kDim + d]);
+                 total += gate;
+                 static_cast<float*>(v[2].tensor.data)[r * kDim + d] = static_cast<float>(
+                     up * (1 / (1 + std::exp(-gate)) + double(bias[d])) / (std::fabs(total) + 0.5));
+               }
+             }
+           });
+  }
+  return recording;
+}
+
+CaseFolder folder_of(const std::filesystem::path& place, const std::string& source) {
+  std::ofstream(place / "candidate.cu") << source;
+  save_recording((place / "recording.safetensors").string(), gated());
+  CaseFolder folder;
+  folder.folder = place;
+  folder.candidates = {place / "candidate.cu"};
+  folder.recording = place / "recording.safetensors";
+  return folder;
+}
+
+Diagnosis judged_source(const std::filesystem::path& place, const std::string& source) {
+  return diagnose_folder(folder_of(place, source)).at(0);
+}
+
+std::string with(std::string source, const std::string& was, const std::string& is) {
+  source.replace(source.find(was), was.size(), is);
+  return source;
+}
+
+TEST(EditsOfValues, ARightSourcePasses) {
+  const core::TemporaryFolder place("test", "values");
+  EXPECT_EQ(judged_source(place.path(), kGated).verdict(), "pass");
+}
+
+TEST(EditsOfValues, FindBracketsAnEpsilonAndTwoLinesThatHaveChangedPlaces) {
+  struct Case {
+    const char *was, *is, *says;
+    std::size_t lines;
+  };
+  const Case cases[] = {{"up * (open + bias[d]) /", "(up * open + bias[d]) /", "up * (open + bias[d])", 1},
+                        {"(fabsf(total) + eps)", "fabsf(total)", "eps", 1},
+                        {"gate = x[row * 2 * dim + d];\n    const float up = x[row * 2 * dim + dim + d]",
+                         "gate = x[row * 2 * dim + dim + d];\n    const float up = x[row * 2 * dim + d]",
+                         "in lines 7 and 8", 2}};
+  for (const Case& each : cases) {
+    const core::TemporaryFolder place("test", "values");
+    const std::string source = with(kGated, each.was, each.is);
+    const Diagnosis said = judged_source(place.path(), source);
+    ASSERT_EQ(said.verdict(), "fail") << each.is;
+    bool found = false;
+    for (const Finding& finding : said.findings) {
+      if (finding.fix.find(each.says) == std::string::npos) continue;
+      found = true;
+      EXPECT_EQ(finding.edited_also.size() + 1, each.lines) << finding.evidence;
+    }
+    EXPECT_TRUE(found) << each.is << ": " << (said.findings.empty() ? "" : said.findings[0].evidence);
+  }
+}
+
+TEST(EditsOfValues, OfTwoLinesAreAPatchThatPasses) {
+  const core::TemporaryFolder place("test", "values");
+  const std::string source =
+      with(kGated, "gate = x[row * 2 * dim + d];\n    const float up = x[row * 2 * dim + dim + d]",
+           "gate = x[row * 2 * dim + dim + d];\n    const float up = x[row * 2 * dim + d]");
+  const Diagnosis said = judged_source(place.path(), source);
+  const CaseFolder folder = folder_of(place.path(), source);
+  const VerifiedFixes fixes = verify_fixes(folder, place.path() / "candidate.cu", said, 60);
+  EXPECT_TRUE(fixes.passes) << fixes_in_words(fixes, "x.patch");
+  EXPECT_NE(fixes.patch.find("+    const float gate = x[row * 2 * dim + d];"), std::string::npos)
+      << fixes.patch;
+  EXPECT_NE(fixes.patch.find("+    const float up = x[row * 2 * dim + dim + d];"), std::string::npos)
+      << fixes.patch;
+}
+
+TEST(EditsOfValues, AreThoseThatSourcesAreWrongBy) {
+  const std::set<std::string> edits = edits_of(R"(
+__global__ void f(const float* x, float* y, int n, int heads, int kv_heads, float eps) {
+  const int h = blockIdx.x % kv_heads, whole = n / 4 * 4;
+  const int first = n, second = heads + n;
+  float sum = 0.f, most = -INFINITY;
+  for (int t = 0; t < n; ++t) {
+    for (int k = 0; k < whole; ++k) sum += x[k];
+    const float rescale = expf(most);
+    most = fmaxf(most, x[t]);
+    sum = sum - most * x[h];
+  }
+  const float root = rsqrtf(sum + eps);
+  y[0] = sum;
+  y[1] = root / (y[0] * y[2]);
+}
+)");
+  for (const char* edit :
+       {"const int h = blockIdx.x / (heads / kv_heads), whole = n / 4 * 4;",
+        "const int h = blockIdx.x % kv_heads, whole = n;", "const int first = heads + n, second = n;",
+        "for (int t = 0; t < n; ++t) { sum = 0.f;", "const float rescale = expf(most); sum *= rescale;",
+        "sum = (sum - most) * x[h];", "const float root = (rsqrtf(sum) + eps);", "y[1] = root / y[0] * y[2];",
+        "y[1] = root / (y[0] * y[2]);\ny[0] = sum;", "sum = sum - most * x[h];\nmost = fmaxf(most, x[t]);"})
+    EXPECT_EQ(edits.count(edit), 1u) << edit;
+}
+
+TEST(EditsOfValues, ChangeAllShufflesOfABodyAtOnce) {
+  const std::set<std::string> edits = edits_of(R"(
+__device__ float best(float v, int place) {
+  for (int s = 16; s > 0; s >>= 1) {
+    const float other = __shfl_down_sync(0xffffffffu, v, s);
+    const int where = __shfl_down_sync(0xffffffffu, place, s);
+    if (other > v) { v = other; place = where; }
+  }
+  return v;
+}
+)");
+  EXPECT_EQ(edits.count("const float other = __shfl_xor_sync(0xffffffffu, v, s);\n"
+                        "const int where = __shfl_xor_sync(0xffffffffu, place, s);"),
+            1u);
+}
+
+}  // namespace
+}  // namespace isomer::lab
