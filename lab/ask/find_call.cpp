@@ -441,7 +441,7 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
     try_numbers(candidate, request, unsure, called);
     called.callable = called.trial.answer.ok();
   }
-  if (!called.callable && called.trial.answer.end == Answer::End::crashed)
+  if (!called.callable && (ended(Answer::End::crashed) || ended(Answer::End::refused)))
     adapt_to_alignment(candidate, request, called);
   if (!called.callable && called.trial.answer.end == Answer::End::crashed)
     adapt_to_crash(candidate, request, called);

@@ -32,10 +32,6 @@ bool is_number(const Parameter& p) {
   return p.kind == Kind::integer || p.kind == Kind::real || p.kind == Kind::boolean;
 }
 
-bool one_of(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 /// A size of some tensor by the name of a number: H or head_num is the second size of K.
 bool size_by_name(const Port& port, std::string_view name, Passing& passing) {
   const std::string asked = lower_case(name);

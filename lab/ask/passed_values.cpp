@@ -36,7 +36,7 @@ double counted(const Passing& passing, const std::vector<Value>& values) {
       const auto of = [&](int d) {
         return d >= 0 && d < tensor.rank ? static_cast<double>(tensor.size(d)) : 1;
       };
-      return of(dim) * (passing.with == 0 ? 1 : of(passing.with + tensor.rank));
+      return of(dim) * (passing.with == 0 ? 1 : of(passing.with + tensor.rank)) - passing.less;
     }
     case Passing::What::keys_before: {
       const Tensor& queries = values[static_cast<std::size_t>(passing.less_role)].tensor;

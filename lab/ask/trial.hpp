@@ -62,6 +62,7 @@ struct Passing {
   int role = -1;
   int dim = 0;   ///< of a size or stride; negative ones count from the last
   int with = 0;  ///< of a size: times that of this dimension, counted from the last; 0: alone
+  int less = 0;  ///< of a size: so much less
   int less_role = -1, less_dim = 0;  ///< of `keys_before` and `ratio`: the other size
   bool counts = false;               ///< of `keys_before`: is a count of them, which is not below 0
   double constant = 0;

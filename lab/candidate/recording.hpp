@@ -19,6 +19,8 @@ struct RecordedCall {
   /// Per argument, how many of its first strides may be others than they were, and the reference's answer is
   /// the same: it was called so. 0 where it was not, or where the answer is another.
   std::vector<int> strided = {};
+  /// Per argument, whether the reference's answer is the same with another one in its place. May be shorter.
+  std::vector<bool> idle = {};
   std::vector<Value> after = {};  ///< the same arguments after the call; empty where no answer was recorded
   std::vector<Value> returned = {};  ///< flattened; empty for None
   /// Per returned value, true and false of its shape: where the reference left it as the memory was, or none.

@@ -61,7 +61,7 @@ constexpr std::array kRows = std::to_array<Row>({
      "the end of a size that is not a multiple of a block is left out or overrun"},
     {Code::unwritten_output, "unwritten-output", "elements of an output are not written"},
     {Code::empty_input, "empty-input", "an empty tensor is not handled"},
-    {Code::stale_state, "stale-state", "a call depends on the calls before it"},
+    {Code::stale_state, "stale-state", "a call, or a round of a loop, depends on what came before it"},
     {Code::wrong_stream, "wrong-stream", "work is done on another stream than the caller's"},
     {Code::mask_alignment, "mask-alignment",
      "the causal mask or a window is aligned at the wrong end, or is off by one"},

@@ -41,6 +41,7 @@ constexpr Known kKnown[] = {
     {"expert=of-first-of-", "experts are taken by tiles of rows, so that groups begin at multiples of them"},
     {"padding=untouched", "rows of padding stay as they were"},
     {"a_s=transposed", "scales of a lie column by column"},
+    {"b_s=transposed", "scales of both matrices lie column by column"},
     {"mid_out=", "results of parts lie in another order"},
     {"mid_lse=", "log-sum-exps of parts lie in another order"},
     {"log=base-2", "the log-sum-exp has base 2"},
@@ -102,9 +103,11 @@ void tell_conventions(const std::string& op, std::vector<Finding>& findings) {
     const std::string order = variation.substr(std::min(variation.size(), of_out.size()));
     const bool alone = (variation.starts_with(of_out) && !is_told(std::string(of_lse) + order)) ||
                        (variation.starts_with(of_lse) && !is_told(std::string(of_out) + order));
+    // Of b alone it is nobody's convention.
+    const bool of_b = variation == "b_s=transposed" && !is_told("a_s=transposed");
     // 240 is the largest number of another format than the op's.
     const bool of_other_format = variation == "max=240" && !is_told("encoding=fnuz");
-    return mixed || alone || of_other_format ? nullptr : known(variation);
+    return mixed || alone || of_b || of_other_format ? nullptr : known(variation);
   };
   const bool left = std::any_of(findings.begin(), findings.end(),
                                 [](const Finding& each) { return each.code == Code::unexplained; });

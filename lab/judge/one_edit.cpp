@@ -284,7 +284,8 @@ void take_edit(std::vector<Finding>& findings, Finding edit) {
   const auto of_another_kind = [&](const Finding& each) {
     const bool bounds = edit.code == Code::off_by_one || edit.code == Code::tail_mask ||
                         edit.edited.find_first_of("<>") != std::string::npos;
-    const bool influence = each.code == Code::tail_mask || each.code == Code::off_by_one;
+    const bool influence =
+        each.code == Code::tail_mask || each.code == Code::off_by_one || each.code == Code::mask_alignment;
     // A maximum that is taken of a part of a row is subtracted all the same.
     const bool subtracts = edit.code == Code::missing_term || edit.code == Code::wrong_expression;
     return each.code != edit.code && ((influence && !bounds) || each.code == Code::intermediate_precision ||
@@ -301,7 +302,8 @@ void take_edit(std::vector<Finding>& findings, Finding edit) {
       return told(each) && ((count == 1 && !of_another_kind(each)) || each.code == edit.code);
     });
   if (kept != findings.end()) {
-    if (kept->code != Code::ignores_offset) edit.code = kept->code;
+    // Without a barrier what is read may be any index, and what is written be lost.
+    if (kept->code != Code::ignores_offset && edit.code != Code::missing_barrier) edit.code = kept->code;
     edit.argument = kept->argument;
     edit.strength = kept->strength;
     edit.role = kept->role;

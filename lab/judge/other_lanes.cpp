@@ -100,7 +100,9 @@ std::shared_ptr<const Candidate> of_other_lanes(const std::shared_ptr<const Cand
   Questions same = questions;
   same.before = &numbers;
   Numbers others = numbers_of(*whole, called, same, form);
-  if (!is_better(others, numbers)) return nullptr;
+  // Where no more is right, the lanes that are left a part use it for nothing.
+  if (!is_better(others, numbers) || others.explanation.plain.wrong >= numbers.explanation.plain.wrong)
+    return nullptr;
   has_parts_of_reductions(numbers, others, request, diagnosis);
   numbers = std::move(others);
   called.form = form;

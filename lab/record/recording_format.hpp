@@ -21,7 +21,8 @@
 ///   integer, real, boolean, text, dtype   "value"; a real that JSON lacks is "nan", "inf" or "-inf"
 ///   list     "items"
 /// and, in "before", "keyword": true where the argument was passed by its name, and "strided": n of a tensor
-/// whose first n strides may be others with the same answer. Two values of one side of a call (its arguments;
+/// whose first n strides may be others with the same answer, and "idle": true of what may be another with the
+/// same answer to this call. Two values of one side of a call (its arguments;
 /// its answers) that name one storage share memory. The metadata key "asked" is a list of such calls that no
 /// test made, each with "asked": "large" or "small", the size of its values, "smaller", all sizes of a large
 /// call divided by one number, or "size", and then "size": [64, 63] where 63 stands in place of every

@@ -126,6 +126,9 @@ class Reading {
       if (keyword != each.end() && !keyword->is_boolean()) place.refuse("keyword is not true or false");
       call.keyword.push_back(keyword != each.end() && keyword->get<bool>());
       call.strided.push_back(strided(each, call.before[call.strided.size()], place));
+      const auto idle = each.find("idle");
+      if (idle != each.end() && !idle->is_boolean()) place.refuse("idle is not true or false");
+      call.idle.push_back(idle != each.end() && idle->get<bool>());
     }
     const auto list = [&](const char* when) {
       if (!text.contains(when)) return std::vector<Value>();

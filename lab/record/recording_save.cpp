@@ -153,6 +153,8 @@ void save_recording(const std::string& path, const Recording& recording) {
     if (!call.left_out.empty()) list("left_out", call.left_out, arguments);
     for (std::size_t i = 0; i < std::min(call.strided.size(), call.before.size()); ++i)
       if (call.strided[i] > 0) text["before"][i]["strided"] = call.strided[i];
+    for (std::size_t i = 0; i < std::min(call.idle.size(), call.before.size()); ++i)
+      if (call.idle[i]) text["before"][i]["idle"] = true;
     list("after", call.after, answers);
     list("returned", call.returned, answers);
     if (!call.unset.empty()) list("unset", call.unset, answers);

@@ -41,6 +41,9 @@ constexpr Stranger kStrangers[] = {
     {"wave_and_last_by_address", "sin", "fail", Code::host_touches_device_memory, "tensors.cu"},
     {"wave_and_last_by_copies", "sin", "pass", Code::none, "tensors.cu"},
     {"swing_asserted", "sin", "pass", Code::convention, "limits.cu"},
+    {"swing_aborted", "sin", "pass", Code::convention, "limits.cu"},
+    {"quantize_whole_squares", "weight_quant", "pass", Code::convention, "whole.cu"},
+    {"quantize_whole_squares_signed", "weight_quant", "fail", Code::missing_absolute, "whole.cu"},
     {"swing_given_up", "sin", "fail", Code::crash, "limits.cu"},
     {"swing_whole_blocks", "sin", "fail", Code::tail_mask, "limits.cu"},
     {"swing_up_to_100000", "sin", "fail", Code::tail_mask, "limits.cu"},
@@ -140,6 +143,8 @@ constexpr Stranger kStrangers[] = {
 /// The second tier: what takes long, with what stood beside it. Of most the op, verdict and code are those of
 /// one above that takes less.
 constexpr Stranger kMore[] = {
+    {"attend_humps", "attention", "pass", Code::convention, "whole.cu"},
+    {"attend_humps_by_remainder", "attention", "fail", Code::head_mapping, "whole.cu"},
     {"attend_heads_not_rescaled", "attention", "fail", Code::missing_rescale, "few_sizes.cu"},
     {"quantise_lettered_strides", "quantize_copy_kv", "pass", Code::convention, "few_sizes.cu"},
     {"spread_tiles", "weight_dequant", "pass", Code::none, "limits.cu"},

@@ -220,6 +220,18 @@ TEST_F(RecordTorch, WhatTheAnswerDependsOnIsKept) {
   EXPECT_FALSE(of("turned", -1).first);
   EXPECT_FALSE(of("unread", -1).first);
   EXPECT_TRUE(of("w", -1).first);
+  EXPECT_EQ(got.recording.calls[0].idle, (std::vector<bool>{false, false, true, true}));
+}
+
+TEST_F(RecordTorch, WhatDoesNotMatterToASingleCallIsKept) {
+  const Recorded got = recorded(
+      "import torch\n\ndef scale(x, w, first: int):\n    return x * w if x.shape[0] > first else x + 0\n",
+      "torch.manual_seed(3)\nscale(torch.randn(3, 5), torch.randn(5), 2)\n"
+      "scale(torch.randn(2, 5), torch.randn(5), 2)\n");
+  ASSERT_EQ(got.recording.calls.size(), 2u);
+  EXPECT_FALSE(got.recording.calls[0].idle.at(1));
+  EXPECT_TRUE(got.recording.calls[1].idle.at(1));
+  EXPECT_FALSE(got.recording.calls[1].idle.at(0));
 }
 
 }  // namespace

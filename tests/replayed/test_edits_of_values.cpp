@@ -8,6 +8,7 @@
 #include "lab/judge/diagnose.hpp"
 #include "recorded_call.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <random>
@@ -168,6 +169,57 @@ __global__ void f(const float* x, float* y, int n, int heads, int kv_heads, floa
         "sum = (sum - most) * x[h];", "const float root = (rsqrtf(sum) + eps);", "y[1] = root / y[0] * y[2];",
         "y[1] = root / (y[0] * y[2]);\ny[0] = sum;", "sum = sum - most * x[h];\nmost = fmaxf(most, x[t]);"})
     EXPECT_EQ(edits.count(edit), 1u) << edit;
+}
+
+TEST(EditsOfValues, CompleteTheRoundsOfALoop) {
+  const std::set<std::string> edits = edits_of(R"(
+__global__ void f(const float* x, const int* skip, const unsigned char* bits, float* y, int n, int heads, int dim) {
+  const int row = blockIdx.x;
+  float state = 0.f, sum = 0.f;
+  for (int t = 0; t < n; ++t) sum += x[t];
+  for (int t = 0; t < n; ++t) {
+    const float next = fmaxf(state, x[row * heads]);
+    sum += next * bits[t];
+    y[t] = sum;
+    x += 32;
+    y += 64;
+  }
+  float total;
+  for (int h = 0; h < heads; ++h) {
+    total = 0.f;
+    for (int d = 0; d < dim; ++d) total += y[h / dim];
+  }
+  if (row < n) y[31 - row % 32] = total;
+}
+)");
+  for (const char* edit :
+       {"state = next; }", "sum = 0.f; for (int t = 0; t < n; ++t) {",
+        "total = 0.f; for (int h = 0; h < heads; ++h) {\n;", "y += 64; bits += 32;",
+        "const float next = fmaxf(state, x[row * heads + t % heads]);",
+        "y[t] = sum;\nx += 32;\nsum += next * bits[t];", "y[row % 32] = total;",
+        "sum += next * (signed char)bits[t];", "const int row = blockIdx.x; if (skip[row] < 0) return;"}) {
+    const std::string whole = edit;
+    const bool found = std::any_of(edits.begin(), edits.end(), [&](const std::string& each) {
+      return each.find(whole) != std::string::npos;
+    });
+    EXPECT_TRUE(found) << edit;
+  }
+}
+
+TEST(EditsOfValues, LeaveTypesAndCallsOfTemplatesWhole) {
+  const std::set<std::string> edits = edits_of(R"(
+template <typename F>
+__global__ void f(const F* __restrict__ const in, F* __restrict__ const out, int n, int m, F eps) {
+  const F *__restrict__ const x = in + n;
+  const F total = 1 / reduce<false>(x[m], n) + eps;
+  out[n] = total;
+}
+)");
+  for (const std::string& each : edits) {
+    EXPECT_EQ(each.find("F -"), std::string::npos) << each;
+    EXPECT_EQ(each.find("reduce + eps"), std::string::npos) << each;
+  }
+  EXPECT_EQ(edits.count("const F total = 1 / (reduce<false>(x[m], n) + eps);"), 1u);
 }
 
 TEST(EditsOfValues, ChangeAllShufflesOfABodyAtOnce) {

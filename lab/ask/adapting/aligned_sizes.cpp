@@ -38,15 +38,14 @@ std::shared_ptr<Simpler> of_aligned_sizes(const Candidate& candidate, const Call
   return aligned;
 }
 
-void take_aligned_sizes(const Candidate& candidate, const CallSettings& settings,
-                        const std::shared_ptr<Simpler>& aligned, const Seen& seen, const std::string& line,
-                        Called& called) {
+namespace {
+
+void take(const Candidate& candidate, const CallSettings& settings, const std::shared_ptr<Simpler>& aligned,
+          const SourcePlace& place, std::string why, Called& called) {
   Finding finding;
   finding.code = Code::shape_refused;
-  finding.evidence = fmt::format(
-      "'{}' has rows that do not begin at a multiple of what it touches at once, and is not asked: {}", line,
-      seen.text.substr(std::min(seen.text.find("kernel "), seen.text.size())));
-  finding.location = seen.place;
+  finding.evidence = std::move(why);
+  finding.location = place;
   called.findings.push_back(std::move(finding));
   called.simpler = std::shared_ptr<const Port>(aligned, &aligned->port);
   called.port = called.simpler.get();
@@ -54,14 +53,37 @@ void take_aligned_sizes(const Candidate& candidate, const CallSettings& settings
   called.trial = try_call(candidate, called.form, *called.port, *called.given, settings);
 }
 
+}  // namespace
+
+void take_aligned_sizes(const Candidate& candidate, const CallSettings& settings,
+                        const std::shared_ptr<Simpler>& aligned, const Seen& seen, const std::string& line,
+                        Called& called) {
+  take(candidate, settings, aligned, seen.place,
+       fmt::format(
+           "'{}' has rows that do not begin at a multiple of what it touches at once, and is not asked: {}",
+           line, seen.text.substr(std::min(seen.text.find("kernel "), seen.text.size()))),
+       called);
+}
+
 void adapt_to_alignment(const Candidate& candidate, const CallRequest& request, Called& called) {
   if (!request.recorded.empty() || !is_stranger(request, *called.form.entry)) return;
-  const Seen* first = unaligned(called.trial.answer);
-  if (first == nullptr) return;
+  const Answer& answer = called.trial.answer;
+  const Seen* first = unaligned(answer);
+  const bool refused =
+      first == nullptr && answer.end == Answer::End::refused && answer.refused_launches.empty();
+  if (first == nullptr && !refused) return;
   const std::shared_ptr<Simpler> aligned = of_aligned_sizes(candidate, called, request.settings);
   if (aligned == nullptr) return;
-  const Seen seen = *first;
-  take_aligned_sizes(candidate, request.settings, aligned, seen, called.given->line, called);
+  if (refused) {
+    const std::string said = answer.message.substr(0, answer.message.find('\n'));
+    take(candidate, request.settings, aligned, called.form.entry->place,
+         fmt::format("'{}' is refused (\"{:.200}\"), and sizes like it are not asked", called.given->line,
+                     said),
+         called);
+  } else {
+    const Seen seen = *first;
+    take_aligned_sizes(candidate, request.settings, aligned, seen, called.given->line, called);
+  }
   called.callable = called.trial.ok();
 }
 

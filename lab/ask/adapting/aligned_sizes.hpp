@@ -20,8 +20,8 @@ void take_aligned_sizes(const Candidate& candidate, const CallSettings& settings
                         const std::shared_ptr<Simpler>& aligned, const Seen& seen, const std::string& line,
                         Called& called);
 
-/// A stranger's call that ends where a vector lies at no multiple of its size, and goes well with sizes where
-/// each does.
+/// A stranger's call that ends where a vector lies at no multiple of its size, or that is refused, and goes
+/// well with sizes of whole vectors and blocks.
 void adapt_to_alignment(const Candidate& candidate, const CallRequest& request, Called& called);
 
 }  // namespace isomer::lab

@@ -14,10 +14,6 @@ namespace {
 
 using What = Passing::What;
 
-bool one_of(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 bool is_scale(const std::string& argument) {
   return argument == "s" || argument.ends_with("_s") || argument.find("scale") != std::string::npos;
 }

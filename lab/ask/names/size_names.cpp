@@ -1,5 +1,7 @@
 #include "lab/ask/names/size_names.hpp"
 
+#include <algorithm>
+
 namespace isomer::lab {
 
 const std::map<std::string, std::vector<std::string>>& size_names() {
@@ -22,31 +24,10 @@ const std::map<std::string, std::vector<std::string>>& size_names() {
        {"k", "cols", "columns", "hidden", "n_cols", "row_size", "dim", "in_features", "hidden_size",
         "hidden_dim", "inter_size", "inter_dim", "intermediate_size", "ffn_dim", "ncols"}},
       {"W/2", {"d", "intermediate_size", "inter_size", "inter_dim", "ffn_dim"}},
-      {"Sq",
-       {"sq",
-        "seqlen_q",
-        "q_len",
-        "seq_q",
-        "nq",
-        "lq",
-        "len_q",
-        "seq_len_q",
-        "s",
-        "n",
-        "m",
-        "l",
-        "t",
-        "seq_len",
-        "seqlen",
-        "seq",
-        "seq_length",
-        "sequence_length",
-        "n_ctx",
-        "num_tokens",
-        "n_tokens",
-        "ntokens",
-        "tokens",
-        "total_tokens"}},
+      {"Sq", {"sq",    "seqlen_q",   "q_len",    "seq_q",   "nq",         "lq",
+              "len_q", "seq_len_q",  "s",        "n",       "m",          "l",
+              "t",     "seq_len",    "seqlen",   "seq",     "seq_length", "sequence_length",
+              "n_ctx", "num_tokens", "n_tokens", "ntokens", "tokens",     "total_tokens"}},
       {"total_q",
        {"total_q", "total_tokens", "num_tokens", "n_tokens", "tokens", "total_q_tokens", "total_len_q",
         "total_seqlen_q", "total_seq_len"}},
@@ -68,10 +49,22 @@ const std::map<std::string, std::vector<std::string>>& size_names() {
       {"nb",
        {"nb", "nblk", "partitions", "num_partitions", "max_num_partitions", "max_partitions",
         "max_num_blocks", "splits", "num_splits", "n_splits", "blocks", "num_blocks", "block_num",
-        "seq_block_num", "n_blocks", "nblocks", "max_blocks"}},
+        "seq_block_num", "num_seq_blocks", "n_blocks", "nblocks", "max_blocks"}},
       {"Lmax", {"lmax", "max_tokens", "req_len", "max_seq_len"}},
   };
   return names;
+}
+
+bool one_of(const std::vector<std::string>& names, const std::string& name) {
+  const auto letter = [](const std::string& text, std::size_t at) { return text.find_first_not_of('_', at); };
+  const auto same = [&](const std::string& known) {
+    std::size_t a = letter(known, 0), b = letter(name, 0);
+    for (; a != std::string::npos && b != std::string::npos && known[a] == name[b];
+         a = letter(known, a + 1), b = letter(name, b + 1)) {
+    }
+    return a == b && a == std::string::npos;
+  };
+  return std::any_of(names.begin(), names.end(), same);
 }
 
 }  // namespace isomer::lab

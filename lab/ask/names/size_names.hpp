@@ -10,4 +10,8 @@ namespace isomer::lab {
 /// ….
 const std::map<std::string, std::vector<std::string>>& size_names();
 
+/// Whether the name, in lower case, is one of the names, wherever words are set apart: numqheads is
+/// num_q_heads.
+bool one_of(const std::vector<std::string>& names, const std::string& name);
+
 }  // namespace isomer::lab

@@ -20,7 +20,7 @@ std::int64_t number_of(const Passing& passing, const Replayed& replayed) {
   const std::int64_t last = tensor.rank > 0 ? std::max<std::int64_t>(tensor.size(-1), 1) : 1;
   return passing.what == What::elements ? tensor.numel()
          : passing.what == What::rows   ? tensor.numel() / last
-         : passing.dim < tensor.rank    ? tensor.size(passing.dim)
+         : passing.dim < tensor.rank    ? tensor.size(passing.dim) - passing.less
                                         : 1;
 }
 
@@ -44,6 +44,10 @@ std::vector<Passing> sizes(const std::vector<Replayed>& calls) {
     add(passing);
     passing.what = What::size;
     for (passing.dim = 0; passing.dim < value.tensor.rank; ++passing.dim) add(passing);
+    if (!are_offsets(calls, r)) continue;
+    passing.dim = 0;
+    passing.less = 1;
+    add(passing);
   }
   return options;
 }

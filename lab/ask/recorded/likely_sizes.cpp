@@ -2,6 +2,7 @@
 
 #include "lab/text/lower_case.hpp"
 #include "lab/text/pattern.hpp"
+#include "oracle/expected.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -35,6 +36,24 @@ std::int64_t size_in(const Replayed& replayed, std::size_t role, int dim) {
   return value.is_tensor() && dim < value.tensor.rank ? value.tensor.size(dim) : 1;
 }
 
+/// The extent with these numbers, made where there is none.
+Extent& extent_with(Extents& extents, Numbers numbers, std::size_t role, int dim, int less) {
+  auto at = std::find_if(extents.list.begin(), extents.list.end(),
+                         [&](const Extent& each) { return each.numbers == numbers; });
+  if (at == extents.list.end()) {
+    Extent extent;
+    extent.numbers = std::move(numbers);
+    extent.passing.what = What::size;
+    extent.passing.role = static_cast<int>(role);
+    extent.passing.dim = dim;
+    extent.passing.less = less;
+    extents.list.push_back(std::move(extent));
+    at = extents.list.end() - 1;
+  }
+  extents.of_role.back().push_back(static_cast<int>(at - extents.list.begin()));
+  return *at;
+}
+
 Extents extents_of(const std::vector<Replayed>& calls) {
   Extents extents;
   const Replayed& call = calls.front();
@@ -44,29 +63,19 @@ Extents extents_of(const std::vector<Replayed>& calls) {
     const int rank = call.values[role].tensor.rank;
     const bool output = std::any_of(call.outputs.begin(), call.outputs.end(),
                                     [&](const auto& each) { return each.role == static_cast<int>(role); });
+    const int less = are_offsets(calls, role) ? 1 : 0;
     for (int dim = 0; dim < rank; ++dim) {
       Numbers numbers;
-      for (const Replayed& each : calls) numbers.push_back(size_in(each, role, dim));
+      for (const Replayed& each : calls) numbers.push_back(size_in(each, role, dim) - less);
       if (std::all_of(numbers.begin(), numbers.end(), [](std::int64_t n) { return n == 1; })) {
         extents.of_role.back().push_back(-1);
         continue;
       }
-      auto at = std::find_if(extents.list.begin(), extents.list.end(),
-                             [&](const Extent& each) { return each.numbers == numbers; });
-      if (at == extents.list.end()) {
-        Extent extent;
-        extent.numbers = std::move(numbers);
-        extent.passing.what = What::size;
-        extent.passing.role = static_cast<int>(role);
-        extent.passing.dim = dim;
-        extents.list.push_back(std::move(extent));
-        at = extents.list.end() - 1;
-      }
-      at->first = at->first || (dim == 0 && rank > 1);
-      at->last = at->last || dim == rank - 1;
-      at->in_output = at->in_output || output;
-      at->leads = at->leads && dim == 0;
-      extents.of_role.back().push_back(static_cast<int>(at - extents.list.begin()));
+      Extent& extent = extent_with(extents, std::move(numbers), role, dim, less);
+      extent.first = extent.first || (dim == 0 && (rank > 1 || less > 0));
+      extent.last = extent.last || (dim == rank - 1 && less == 0);
+      extent.in_output = extent.in_output || output;
+      extent.leads = extent.leads && dim == 0;
     }
   }
   return extents;
@@ -149,7 +158,8 @@ std::vector<bool> said_by_callers(const Form& form, const std::vector<Replayed>&
         numbers.push_back(value.integer);
       else if (passing.what == What::size && value.is_tensor())
         numbers.push_back(size_in(call, static_cast<std::size_t>(passing.role),
-                                  passing.dim < 0 ? passing.dim + value.tensor.rank : passing.dim));
+                                  passing.dim < 0 ? passing.dim + value.tensor.rank : passing.dim) -
+                          passing.less);
     }
     for (std::size_t e = 0; e < extents.list.size(); ++e)
       said[e] = said[e] || extents.list[e].numbers == numbers;
@@ -158,6 +168,17 @@ std::vector<bool> said_by_callers(const Form& form, const std::vector<Replayed>&
 }
 
 }  // namespace
+
+bool are_offsets(const std::vector<Replayed>& calls, std::size_t role) {
+  return std::all_of(calls.begin(), calls.end(), [&](const Replayed& call) {
+    const Value& value = call.values[role];
+    if (!value.is_tensor() || value.tensor.rank != 1 || value.tensor.size(0) < 2 ||
+        is_float(value.tensor.dtype) || role >= call.call->before.size())
+      return false;
+    const std::vector<double> all = oracle::elements(value.tensor);
+    return all.front() == 0 && all.back() > 0 && std::is_sorted(all.begin(), all.end());
+  });
+}
 
 std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replayed>& calls,
                                       const std::vector<int>& unsure) {

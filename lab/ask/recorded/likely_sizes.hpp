@@ -2,6 +2,7 @@
 
 #include "lab/ask/recorded/replayed.hpp"
 
+#include <cstddef>
 #include <vector>
 
 namespace isomer::lab {
@@ -12,6 +13,10 @@ struct LikelySizes {
   int against = 0;   ///< numbers whose names speak against what they are
   int inverted = 0;  ///< pairs that stand in another order than the dimensions do
 };
+
+/// Whether that argument says in each call where the rows of each sequence begin, and where the last ends:
+/// from 0 on, and never backwards.
+bool are_offsets(const std::vector<Replayed>& calls, std::size_t role);
 
 /// The ways in which `unsure` can be sizes: no two the same, and no dimension left that nothing says. The
 /// likeliest first, by what the letters of a product, an image or a table usually are and by the order of the

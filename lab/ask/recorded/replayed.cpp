@@ -279,6 +279,9 @@ CallOutcome replay_once(const Approach& approach, const Replayed& replayed) {
   CallOutcome outcome;
   const std::vector<Value> arguments = passed(approach.form, values);
   outcome.answer = approach.candidate->call(*approach.form.entry, arguments, approach.settings);
+  // Where the original returns None among its tensors, nothing stands for it.
+  if (outcome.answer.returned.size() > approach.form.returned.size())
+    std::erase_if(outcome.answer.returned, [](const Value& each) { return each.kind == Value::Kind::none; });
   for (const Replayed::Output& output : replayed.outputs) {
     Value came;
     if (outcome.answer.ok()) {

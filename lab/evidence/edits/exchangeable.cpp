@@ -55,7 +55,7 @@ bool EditPlaces::open_rewrites(std::size_t token) const {
   return functions_.in_body(token) && lines_.count(tokens_[token].line) == 0;
 }
 
-std::string EditPlaces::line_with(const std::vector<Part>& parts) const {
+std::optional<std::string> EditPlaces::line_with(const std::vector<Part>& parts) const {
   const std::size_t begin = tokens_[parts.front().first].begin;
   const std::size_t from = source_.rfind('\n', begin) + 1,
                     to = std::min(source_.find('\n', begin), source_.size());
@@ -63,11 +63,12 @@ std::string EditPlaces::line_with(const std::vector<Part>& parts) const {
   std::size_t at = from;
   for (const Part& part : parts) {
     const std::size_t first = tokens_[part.first].begin, last = tokens_[part.last].end;
-    if (first < at || last > to) return {};
+    if (first < at || last > to) return std::nullopt;
     line += source_.substr(at, first - at) + part.text;
     at = last;
   }
-  return without_spaces(line + source_.substr(at, to - at));
+  line = without_spaces(line + source_.substr(at, to - at));
+  return line.empty() ? ";" : line;
 }
 
 int EditPlaces::add(std::vector<Part> parts, Code code, int rank) {
@@ -79,8 +80,9 @@ int EditPlaces::add(std::vector<Part> parts, Code code, int rank) {
     std::vector<Part> own;
     for (; i < parts.size() && tokens_[parts[i].first].line == line; ++i) own.push_back(parts[i]);
     const std::size_t first = own.front().first;
-    lines.push_back({line, line_with({{first, first, std::string(tokens_.text(first))}}), line_with(own)});
-    if (lines.back().becomes.empty() || lines.back().becomes == lines.back().was) return number;
+    const auto was = line_with({{first, first, std::string(tokens_.text(first))}}), becomes = line_with(own);
+    if (!was || !becomes || *was == *becomes) return number;
+    lines.push_back({line, *was, *becomes});
   }
   Exchange edit = {number, lines.front().line, code, rank, lines.front().was, lines.front().becomes, {}};
   edit.also.assign(lines.begin() + 1, lines.end());
@@ -145,6 +147,7 @@ Exchangeable exchangeable(const std::string& source, const std::map<int, LeftAlo
   add_expressions(places);
   add_conditions(places);
   add_insertions(places);
+  add_bounds(places);
   add_statements(places);
   add_rewrites(places);
   add_rounds(places);

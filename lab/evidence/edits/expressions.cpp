@@ -36,7 +36,7 @@ void add_operator(EditPlaces& places, std::size_t at) {
     if (other.empty())
       places.add({{at, last, ""}}, code, rank);
     else if (other == "right")
-      places.add({{first, at, ""}}, code, rank);
+      places.add({{first, at + 1, std::string(tokens.text(at + 1))}}, code, rank);
     else if (other == "exchanged")
       places.add({{first, last, right + " - " + left}}, code, rank);
     else if (other == "up")
@@ -149,6 +149,8 @@ void add_name(EditPlaces& places, std::size_t at) {
   if (std::find(kAssigns.begin(), kAssigns.end(), next) != kAssigns.end() || before == "++" ||
       before == "--" || next == "(" || next == "::")
     return;
+  // What a function writes by its address is no constant.
+  if (before == "&" && at > 1 && (tokens.is(at - 2, "(") || tokens.is(at - 2, ","))) return;
   // Of what is assigned to, a part of another one of its type may not be written.
   std::size_t behind = at + 1;
   while (tokens.is(behind, ".") && tokens.is_name(behind + 1)) behind += 2;
@@ -192,6 +194,17 @@ void add_axis(EditPlaces& places, std::size_t at) {
       const int edit = places.add({{at, at + 2, text}}, Code::wrong_expression, 2);
       chosen += fmt::format("isomer_emulator_edit == {} ? {} : ", edit, text);
     }
+  constexpr std::size_t kMost = 5;
+  std::size_t count = 0;
+  const std::vector<const CppVariable*> scope = places.functions().in_scope(at);
+  for (auto it = scope.rbegin(); it != scope.rend() && count < kMost; ++it) {
+    if (!is_whole_type((*it)->type) || (*it)->declared + 1 >= at || places.functions().is_parameter(**it))
+      continue;
+    const int edit = places.add({{at, at + 2, (*it)->name}}, Code::wrong_expression, 2);
+    chosen += fmt::format("isomer_emulator_edit == {} ? decltype({}.{})({}) : ", edit, tokens.text(at),
+                          tokens.text(at + 2), (*it)->name);
+    ++count;
+  }
   if (!chosen.empty()) places.surround(at, at + 2, "(" + chosen, ")");
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace isomer::lab {
 namespace {
@@ -16,6 +17,7 @@ struct Beside {
   std::string text;
   std::string element, index;  ///< of an array's element, which is read only where it is asked for
   bool likely = false;         ///< nothing of the function uses it yet
+  std::string shown = {};      ///< as the source would have it, where that is another text
 };
 
 class Insertions {
@@ -27,10 +29,6 @@ class Insertions {
       if ((tokens_.is(i, "blockIdx") || tokens_.is(i, "threadIdx")) && tokens_.is(i + 1, "."))
         launched_[places.functions().body_of(i)].insert(std::string(tokens_.text(i, i + 2)));
     }
-    for (std::size_t i = 0; i < tokens_.size(); ++i)
-      if (places.functions().in_body(i) && !places.functions().is_declared_here(i) && is_read(i))
-        if (const CppVariable* named = places.functions().named(i)) ++uses_[named->declared];
-    for (std::size_t i = 0; i < tokens_.size(); ++i) shares_ = shares_ || tokens_.is(i, "__shared__");
   }
 
   void add() {
@@ -39,20 +37,10 @@ class Insertions {
     for (std::size_t i = 0; i < tokens_.size(); ++i) add_bracket(i);
     for (std::size_t i = 0; i < tokens_.size(); ++i)
       if (places_.functions().starts_statement(i)) add_right_side(i);
-    for (std::size_t i = 0; i < tokens_.size(); ++i)
-      if (tokens_.is(i, "if") || tokens_.is(i, "for") || tokens_.is(i, "while")) add_bound(i);
-    for (std::size_t i = 0; i < tokens_.size(); ++i)
-      if (tokens_.is(i, ";")) add_statement(i);
   }
 
  private:
   static constexpr std::size_t kMost = 5, kMostWhole = 10;
-
-  /// Whether the name there is more than what is assigned or added to.
-  bool is_read(std::size_t i) const {
-    constexpr std::array<std::string_view, 7> kAssigns = {"=", "+=", "-=", "*=", "/=", "++", "--"};
-    return std::find(kAssigns.begin(), kAssigns.end(), tokens_.text(i + 1)) == kAssigns.end();
-  }
 
   bool open(std::size_t first, std::size_t last) const {
     return places_.open_statement(first) && places_.open_statement(last);
@@ -63,7 +51,7 @@ class Insertions {
     std::vector<Beside> likely, same, other;
     std::vector<std::string> indices;
     const std::vector<const CppVariable*> scope = places_.functions().in_scope(at);
-    const auto unused = [&](const CppVariable* each) { return uses_.count(each->declared) == 0; };
+    const auto unused = [&](const CppVariable* each) { return !places_.functions().is_used(*each); };
     for (auto each = scope.rbegin(); each != scope.rend(); ++each)
       if (is_whole_type((*each)->type) && (*each)->declared + 1 < at && !unused(*each) && indices.size() < 3)
         indices.push_back((*each)->name);
@@ -123,10 +111,10 @@ class Insertions {
     return list;
   }
 
-  /// Products of a number that counts there and a size, as a place in memory is made of.
-  std::vector<Beside> products_beside(std::size_t at, const std::set<std::string>& own) const {
+  /// Numbers that count there, and sizes: what a place in memory is made of.
+  std::pair<std::vector<std::string>, std::vector<std::string>> counts_and_sizes(
+      std::size_t at, const std::set<std::string>& own) const {
     std::vector<std::string> counts, sizes;
-    for (const std::string& each : launched_at(at)) counts.push_back(each);
     const std::vector<const CppVariable*> scope = places_.functions().in_scope(at);
     for (auto it = scope.rbegin(); it != scope.rend(); ++it) {
       const CppVariable* each = *it;
@@ -135,10 +123,39 @@ class Insertions {
       if (parameter && sizes.size() < kMost) sizes.push_back(each->name);
       if (!parameter && own.count(each->name) == 0 && counts.size() < kMost) counts.push_back(each->name);
     }
+    return {counts, sizes};
+  }
+
+  /// Products of a number that counts there and a size.
+  std::vector<Beside> products_beside(std::size_t at, const std::set<std::string>& own) const {
+    auto [counts, sizes] = counts_and_sizes(at, own);
+    for (const std::string& each : launched_at(at)) counts.push_back(each);
     std::vector<Beside> list;
     for (const std::string& count : counts)
       for (const std::string& size : sizes)
         list.push_back({fmt::format("{} * {}", count, size), {}, {}, false});
+    return list;
+  }
+
+  /// What such a number leaves of a size, and how often it has it.
+  std::vector<Beside> remainders_beside(std::size_t at) const {
+    constexpr std::size_t kFew = 3;
+    auto [counts, sizes] = counts_and_sizes(at, {});
+    if (counts.size() > kFew) counts.resize(kFew);
+    std::vector<Beside> list;
+    for (const std::string& count : counts)
+      for (const std::string& size : sizes) {
+        list.push_back({fmt::format("isomer_edits::remainder({}, {})", count, size),
+                        {},
+                        {},
+                        false,
+                        fmt::format("{} % {}", count, size)});
+        list.push_back({fmt::format("isomer_edits::quotient({}, {})", count, size),
+                        {},
+                        {},
+                        false,
+                        fmt::format("{} / {}", count, size)});
+      }
     return list;
   }
 
@@ -161,8 +178,10 @@ class Insertions {
       const int begin = places_.next();
       for (const char op : operators) {
         const bool sum = op == '+' || op == '-';
-        places_.add({{first, last, fmt::format("{} {} {}", sum ? own : inner, op, each.text)}},
-                    sum ? Code::missing_term : Code::missing_scale, each.likely ? 1 : 4);
+        places_.add(
+            {{first, last,
+              fmt::format("{} {} {}", sum ? own : inner, op, each.shown.empty() ? each.text : each.shown)}},
+            sum ? Code::missing_term : Code::missing_scale, each.likely ? 1 : 4);
       }
       arguments += each.element.empty() ? ", " + each.text
                                         : fmt::format(", isomer_edits::element({}, {}, {}, {})", begin,
@@ -238,7 +257,10 @@ class Insertions {
       const CppVariable* named = places_.functions().named(i);
       real = real || (named != nullptr && named->type.find("float") != std::string::npos);
     }
-    if (index) return put(at + 1, close - 1, "+*-", beside(at, false, names_in(at + 1, close - 1)), false);
+    if (index) {
+      put(at + 1, close - 1, "+*-", beside(at, false, names_in(at + 1, close - 1)), false);
+      return put(at + 1, close - 1, "+", remainders_beside(at), false);
+    }
     constexpr std::array<std::string_view, 12> kFunctions = {"expf",  "sqrtf",  "rsqrtf", "logf",
                                                              "exp",   "sqrt",   "rsqrt",  "log",
                                                              "tanhf", "__expf", "__logf", "exp2f"};
@@ -348,115 +370,9 @@ class Insertions {
       places_.surround(first, last, fmt::format("isomer_edits::through({}, ", number), list + ")");
   }
 
-  /// Whole numbers that count or address there, and sizes that may bound them.
-  std::vector<std::pair<std::string, std::string>> bounds_at(std::size_t at, std::size_t most) const {
-    std::vector<std::string> counts, sizes;
-    const std::vector<const CppVariable*> scope = places_.functions().in_scope(at);
-    for (auto it = scope.rbegin(); it != scope.rend(); ++it) {
-      const CppVariable* each = *it;
-      if (!is_whole_type(each->type) || each->declared + 1 >= at) continue;
-      const bool parameter = places_.functions().is_parameter(*each);
-      if (parameter && sizes.size() < 4) sizes.push_back(each->name);
-      if (!parameter && counts.size() < 3) counts.push_back(each->name);
-    }
-    const std::size_t plain = sizes.size();
-    for (std::size_t a = 0; a < plain && plain <= 3; ++a)
-      for (std::size_t b = a + 1; b < plain; ++b) sizes.push_back(sizes[b] + " * " + sizes[a]);
-    std::vector<std::pair<std::string, std::string>> list;
-    for (const std::string& count : counts)
-      for (const std::string& size : sizes)
-        if (list.size() < most) list.emplace_back(count, size);
-    return list;
-  }
-
-  /// Options that the function is given and does not read.
-  std::vector<std::string> unused_flags(std::size_t at) const {
-    std::vector<std::string> flags;
-    for (const CppVariable* each : places_.functions().in_scope(at))
-      if ((each->type == "bool " || each->type == "const bool ") && uses_.count(each->declared) == 0 &&
-          places_.functions().is_parameter(*each))
-        flags.push_back(each->name);
-    return flags;
-  }
-
-  /// A condition with one bound more.
-  void add_bound(std::size_t at) {
-    if (!tokens_.is(at + 1, "(") || tokens_[at + 1].partner <= at + 2) return;
-    std::size_t first = at + 2, last = tokens_[at + 1].partner - 1;
-    if (tokens_.is(at, "for")) {
-      while (first < last && !tokens_.is(first, ";")) ++first;
-      std::size_t end = ++first;
-      while (end < last && !tokens_.is(end, ";")) ++end;
-      if (!tokens_.is(end, ";") || end == first) return;
-      last = end - 1;
-    }
-    if (!open(first, last)) return;
-    const std::string own(tokens_.text(first, last));
-    bool either = false;
-    for (std::size_t i = first; i <= last; i = behind(i)) either = either || tokens_.is(i, "||");
-    std::string list;
-    for (const std::string& flag : unused_flags(first)) {
-      const std::string whole = either ? "(" + own + ")" : own;
-      const int edit =
-          places_.add({{first, last, fmt::format("{} && {}", flag, whole)}}, Code::ignores_argument, 0);
-      places_.add({{first, last, fmt::format("!{} && {}", flag, whole)}}, Code::ignores_argument, 0);
-      list += fmt::format(" && (isomer_emulator_edit != {0} || {2}) && (isomer_emulator_edit != {1} || !{2})",
-                          edit, edit + 1, flag);
-    }
-    for (const auto& [count, size] : bounds_at(first, 6)) {
-      const int edit = places_.add(
-          {{first, last, fmt::format("{} && {} < {}", either ? "(" + own + ")" : own, count, size)}},
-          Code::tail_mask, 2);
-      list += fmt::format(" && (isomer_emulator_edit != {} || {} < {})", edit, count, size);
-    }
-    if (!list.empty()) places_.surround(first, last, "(bool(", ")" + list + ")");
-  }
-
-  /// Behind a statement of a kernel: a thread that has nothing to do ends; and all wait for each other.
-  void add_statement(std::size_t at) {
-    if (!places_.functions().in_body(at) || !open(at, at) || !places_.functions().starts_statement(at + 1) ||
-        tokens_.is(at + 1, "else") || !open(at + 1, at + 1))
-      return;
-    const std::size_t body = places_.functions().body_of(at), first = begin_of_statement(at);
-    if (body == 0 || first == at || !open(first, first)) return;
-    const bool kernel = is_called("__global__", body);
-    if (!kernel && !is_called("__device__", body)) return;
-    std::string list;
-    if (places_.functions().begins_declaration(first)) {
-      if (!kernel) return;
-      for (const auto& [count, size] : bounds_at(at + 1, 6)) {
-        const int edit =
-            places_.add({{at, at, fmt::format("; if ({} >= {}) return;", count, size)}}, Code::tail_mask, 2);
-        list += fmt::format(" if (isomer_emulator_edit == {} && {} >= {}) return;", edit, count, size);
-      }
-    } else if (shares_) {
-      for (const std::string_view wait : {"__syncthreads()", "__syncwarp()"}) {
-        const int edit = places_.add({{at, at, fmt::format("; {};", wait)}}, Code::missing_barrier, 0);
-        list += fmt::format(" if (isomer_emulator_edit == {}) {};", edit, wait);
-      }
-    }
-    if (list.empty()) return;
-    places_.surround(at, at, "", list);
-  }
-
-  /// The first word of the statement that ends there; the end itself where it is not found.
-  std::size_t begin_of_statement(std::size_t end) const {
-    for (std::size_t i = end; i-- > 0 && end - i < 200;)
-      if (places_.functions().starts_statement(i)) return i;
-    return end;
-  }
-
-  bool is_called(std::string_view kind, std::size_t body) const {
-    for (std::size_t i = body; i-- > 0 && !tokens_.is(i, ";") && !tokens_.is(i, "}");)
-      if (tokens_.is(i, kind)) return true;
-    return false;
-  }
-
   EditPlaces& places_;
   const CppTokens& tokens_;
-  std::map<std::size_t, int> uses_;                        ///< by the token of a variable's declaration
   std::map<std::size_t, std::set<std::string>> launched_;  ///< by the function's body
-  bool shares_ = false;                                    ///< threads of a block share memory
 };
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace isomer::lab {
 namespace {
 
 constexpr ExchangedOperator kExchanged[] = {
-    {"+", "Plus", 4, {"-", "", "right"}},        {"-", "Minus", 4, {"+", "", "exchanged"}},
+    {"+", "Plus", 4, {"-", "", "right"}},        {"-", "Minus", 4, {"+", "", "exchanged", "right"}},
     {"*", "Times", 5, {"/", "", "right"}},       {"/", "Divided", 5, {"*", "", "up", "%"}},
     {"%", "Modulo", 5, {"/", "", "*"}},          {"<", "Less", 2, {"<=", ">", ">="}},
     {"<=", "LessEqual", 2, {"<", ">=", ">"}},    {">", "Greater", 2, {">=", "<", "<="}},
@@ -24,12 +24,14 @@ bool is_keyword(std::string_view word) {
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
-/// The `static_cast` whose argument the parenthesis opens; the parenthesis itself where it is none's.
+/// The `static_cast`, or the name of a function with template's arguments, whose own the parenthesis opens;
+/// the parenthesis itself where it is none's.
 std::size_t begin_of_cast(const CppTokens& tokens, std::size_t open) {
   constexpr std::size_t kMost = 12;
   if (open == 0 || !tokens.is(open - 1, ">")) return open;
   for (std::size_t i = open - 1; i > 0 && open - i < kMost; --i)
-    if (tokens.is(i, "<")) return tokens.text(i - 1).ends_with("_cast") ? i - 1 : open;
+    if (tokens.is(i, "<"))
+      return tokens.text(i - 1).ends_with("_cast") || begins_arguments(tokens, i) ? i - 1 : open;
   return open;
 }
 
@@ -43,6 +45,11 @@ const ExchangedOperator* operator_of(std::string_view word) {
 
 bool ends_value(const EditPlaces& places, std::size_t token) {
   const CppTokens& tokens = places.tokens();
+  // A type, behind which comes what is declared to point to it.
+  if ((tokens.is(token + 1, "*") || tokens.is(token + 1, "&")) &&
+      (tokens.is(token + 2, "__restrict__") || tokens.is(token + 2, "const") ||
+       places.functions().is_declared_here(token + 2)))
+    return false;
   if (tokens[token].kind == CppToken::Kind::number || tokens.is(token, "]")) return true;
   if (tokens.is(token, ")")) {
     const std::size_t open = tokens[token].partner;
@@ -81,7 +88,8 @@ std::size_t end_of_operand(const CppTokens& tokens, std::size_t first, int binds
       i = tokens[i + 1].partner;
     else if (next == "." || next == "->" || next == "::")
       i += 2;
-    else if (next == "<" && tokens.text(i).find("_cast") != std::string_view::npos)
+    else if (next == "<" &&
+             (tokens.text(i).find("_cast") != std::string_view::npos || begins_arguments(tokens, i + 1)))
       while (i + 1 < tokens.size() && !tokens.is(i, ">")) ++i;
     else
       break;

@@ -5,6 +5,7 @@
 #include "lab/text/cpp_tokens.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,7 +50,8 @@ class EditPlaces {
   Exchangeable whole() &&;
 
  private:
-  std::string line_with(const std::vector<Part>& parts) const;
+  /// Nothing where a part spans lines. A line that is left with no word is an empty statement.
+  std::optional<std::string> line_with(const std::vector<Part>& parts) const;
 
   const std::string& source_;
   const CppTokens& tokens_;
@@ -72,8 +74,10 @@ void add_expressions(EditPlaces& places);
 
 /// Conditions, without each of their terms or joined in another way.
 void add_conditions(EditPlaces& places);
-/// What may have been left out: factors, terms, bounds, and barriers.
+/// What may have been left out: factors, terms and limits of values.
 void add_insertions(EditPlaces& places);
+/// The same of bounds and barriers.
+void add_bounds(EditPlaces& places);
 /// Assignments, factors of what is assigned, and arguments of calls.
 void add_statements(EditPlaces& places);
 /// Whole values that are put together in another way, or have changed places.

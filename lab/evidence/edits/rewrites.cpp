@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -35,7 +36,6 @@ class Rewriting {
   void add() {
     if (value_.begins_loop) add_begin();
     exchange_names();
-    if (value_.kind == SourceValue::Kind::memory) return;
     exchange_members();
     for (std::size_t i = value_.first; i <= value_.last; ++i) {
       if (is_product(i) && is_operator(i)) add_product(i);
@@ -68,7 +68,8 @@ class Rewriting {
   /// Numbers alone, or elements of memory: what may be bracketed in another way.
   bool of_numbers(std::size_t first, std::size_t last) const {
     for (std::size_t i = first; i <= last; ++i) {
-      if (tokens_.is(i, "&") || tokens_.is(i, "?") || tokens_.is(i, "<")) return false;
+      if (tokens_.is(i, "&") || tokens_.is(i, "?") || (tokens_.is(i, "<") && !begins_arguments(tokens_, i)))
+        return false;
       const CppVariable* named = places_.functions().named(i);
       if (named == nullptr || is_whole_type(named->type) || is_real_type(named->type)) continue;
       if (!tokens_.is(i + 1, "[") && !tokens_.is(i + 1, ".") && named->type != "auto ") return false;
@@ -132,8 +133,9 @@ class Rewriting {
       if (tokens_.is(at, "/") && tokens_.is(right + 1, "*") && text(at + 1, right) == text(right + 2, end))
         put({{at - 1, end, text(at - 1, at - 1)}}, Code::tail_mask, 1);
     }
-    if (value_.kind == SourceValue::Kind::whole && !tokens_.is(at, "*")) add_quotient(at, right);
-    if (value_.kind != SourceValue::Kind::whole && tokens_.is(at, "/")) add_epsilon(at + 1, right);
+    const bool places = value_.kind == SourceValue::Kind::whole || value_.kind == SourceValue::Kind::memory;
+    if (places && !tokens_.is(at, "*")) add_quotient(at, right);
+    if (!places && tokens_.is(at, "/")) add_epsilon(at + 1, right);
   }
 
   /// A quotient or remainder of whole numbers by another size.
@@ -181,7 +183,8 @@ class Rewriting {
     }
     if (const std::size_t times = outside(at + 1, right, product); times != 0) {
       put_brackets(left, times - 1, 2);
-      put_brackets(begin_of_operand(places_, at - 1, kSum), times - 1, 3);
+      const std::size_t all = begin_of_operand(places_, at - 1, kSum);
+      if (all >= value_.first && of_numbers(all, left)) put_brackets(all, times - 1, 3);
     }
     if (tokens_.is(at, "-")) {
       if (is_bracketed_sum(at + 1, right)) without_brackets(at + 1, right, 3);
@@ -342,6 +345,36 @@ void exchange_values(const EditPlaces& places, const std::vector<SourceValue>& v
     }
 }
 
+/// Bytes that are read with a sign, or without, wherever one variable is read.
+void add_signs_of_bytes(const EditPlaces& places, const std::vector<SourceValue>& values,
+                        ChangedValues& changed) {
+  const CppTokens& tokens = places.tokens();
+  struct Reads {
+    std::string cast;
+    std::vector<std::pair<SourceValue, std::vector<Part>>> list;
+  };
+  std::map<const CppVariable*, Reads> reads;
+  for (const SourceValue& value : values) {
+    std::map<const CppVariable*, std::vector<Part>> own;
+    for (std::size_t i = value.first; i < value.last; ++i) {
+      const CppVariable* named = places.functions().named(i);
+      if (named == nullptr || !tokens.is(i + 1, "[") || tokens[i + 1].partner > value.last) continue;
+      const bool without = named->type.find("uint8_t *") != std::string::npos ||
+                           named->type.find("unsigned char *") != std::string::npos;
+      const bool with = !without && (named->type.find("int8_t *") != std::string::npos ||
+                                     named->type.find("signed char *") != std::string::npos);
+      if (!with && !without) continue;
+      reads[named].cast = without ? "(signed char)" : "(unsigned char)";
+      own[named].push_back(
+          {i, tokens[i + 1].partner, reads[named].cast + std::string(tokens.text(i, tokens[i + 1].partner))});
+    }
+    for (auto& [named, parts] : own) reads[named].list.emplace_back(value, std::move(parts));
+  }
+  constexpr std::size_t kMost = 12;
+  for (const auto& [named, each] : reads)
+    if (each.list.size() <= kMost) changed.add(each.list, Code::wrong_expression, 2);
+}
+
 }  // namespace
 
 void add_rewrites(EditPlaces& places) {
@@ -349,6 +382,7 @@ void add_rewrites(EditPlaces& places) {
   ChangedValues changed(places);
   for (const SourceValue& value : values) Rewriting(places, value, changed).add();
   exchange_values(places, values, changed);
+  add_signs_of_bytes(places, values, changed);
   changed.write();
 }
 

@@ -72,7 +72,7 @@ class Values {
       return;
     for (std::size_t i = value.first; i <= value.last; ++i)
       if (tokens_.is(i, "{") || tokens_.is(i, ";") || tokens_.is(i, "<<<") ||
-          !places_.functions().in_body(i) || tokens_[i].kind == CppToken::Kind::quoted)
+          tokens_[i].kind == CppToken::Kind::quoted)
         return;
     list_.push_back(std::move(value));
   }
@@ -152,6 +152,16 @@ void ChangedValues::add(const SourceValue& value, std::vector<EditPlaces::Part> 
   if (texts.size() >= kMostTexts) return;
   std::string text = on_one_line(places_.tokens(), value.first, value.last, parts);
   texts.emplace_back(places_.add(std::move(parts), code, rank), std::move(text));
+}
+
+void ChangedValues::add(const std::vector<std::pair<SourceValue, std::vector<EditPlaces::Part>>>& values,
+                        Code code, int rank) {
+  std::vector<EditPlaces::Part> all;
+  for (const auto& [value, parts] : values) all.insert(all.end(), parts.begin(), parts.end());
+  const int edit = places_.add(std::move(all), code, rank);
+  for (const auto& [value, parts] : values)
+    texts_[{value.first, value.last}].emplace_back(
+        edit, on_one_line(places_.tokens(), value.first, value.last, parts));
 }
 
 void ChangedValues::exchange(const SourceValue& one, const SourceValue& other, Code code, int rank) {

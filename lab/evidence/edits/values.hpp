@@ -30,6 +30,9 @@ class ChangedValues {
   explicit ChangedValues(EditPlaces& places) : places_(places) {}
   /// Takes an edit down that changes those parts of one value.
   void add(const SourceValue& value, std::vector<EditPlaces::Part> parts, Code code, int rank);
+  /// The same of several values at once.
+  void add(const std::vector<std::pair<SourceValue, std::vector<EditPlaces::Part>>>& values, Code code,
+           int rank);
   /// The same of two values, each of which takes the text of the other.
   void exchange(const SourceValue& one, const SourceValue& other, Code code, int rank);
   /// Writes all of them into the compiled source.

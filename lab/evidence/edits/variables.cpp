@@ -50,10 +50,44 @@ CppFunctions::CppFunctions(const CppTokens& tokens)
       declares_(tokens.size()),
       declaration_(tokens.size()),
       parameters_(tokens.size()),
+      used_(tokens.size()),
       block_(tokens.size()) {
   find_bodies();
   find_locals();
   leave_out();
+  name_types();
+  find_used();
+}
+
+void CppFunctions::find_used() {
+  constexpr std::array<std::string_view, 7> kAssigns = {"=", "+=", "-=", "*=", "/=", "++", "--"};
+  for (std::size_t i = 0; i < tokens_.size(); ++i)
+    if (in_body_[i] && !declares_[i] && !among(kAssigns, tokens_.text(i + 1)))
+      if (const CppVariable* variable = named(i)) used_[variable->declared] = true;
+}
+
+/// Names of types that the source gives to real numbers, and those of templates, are what they stand for.
+void CppFunctions::name_types() {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i + 3 < tokens_.size(); ++i) {
+    if (tokens_.is(i, "typedef") && tokens_.is(i + 1, "float") && tokens_.is(i + 3, ";"))
+      names.emplace_back(tokens_.text(i + 2));
+    if (tokens_.is(i, "using") && tokens_.is(i + 2, "=") && tokens_.is(i + 3, "float"))
+      names.emplace_back(tokens_.text(i + 1));
+    if ((tokens_.is(i, "typename") || tokens_.is(i, "class")) && tokens_.is_name(i + 1) &&
+        (tokens_.is(i - 1, "<") || tokens_.is(i - 1, ",")) &&
+        (tokens_.is(i + 2, ",") || tokens_.is(i + 2, ">")))
+      names.emplace_back(tokens_.text(i + 1));
+  }
+  for (CppVariable& each : variables_)
+    for (const std::string& name : names) {
+      const std::size_t at = each.type.find(name);
+      if (at == std::string::npos || (at > 0 && each.type[at - 1] != ' ') ||
+          (at + name.size() < each.type.size() && each.type[at + name.size()] != ' '))
+        continue;
+      each.type.replace(at, name.size(), "float");
+      break;
+    }
 }
 
 void CppFunctions::find_bodies() {
@@ -96,7 +130,8 @@ void CppFunctions::find_parameters(std::size_t open, std::size_t first, std::siz
       const bool memory = tokens_.text(begin, name).find('*') != std::string_view::npos;
       for (std::size_t k = begin; k < name; ++k)
         if (!tokens_.is(k, "__restrict__") && !tokens_.is(k, "__restrict") && !tokens_.is(k, "&") &&
-            (memory || !tokens_.is(k, "const")))
+            (!tokens_.is(k, "const") ||
+             (memory && !tokens_.is(k - 1, "*") && !tokens_.is(k - 1, "__restrict__"))))
           type += std::string(tokens_.text(k)) + " ";
       declares_[name] = parameters_[name] = true;
       variables_.push_back({std::string(tokens_.text(name)), type, name, first, last});
@@ -148,7 +183,9 @@ std::size_t CppFunctions::declaration_at(std::size_t start, std::size_t last) {
       ++i;
     }
     while (tokens_.is(i, "::")) ++i;
-    while (tokens_.is(i, "*") || tokens_.is(i, "&") || tokens_.is(i, "__restrict__")) {
+    while (tokens_.is(i, "*") || tokens_.is(i, "&") || tokens_.is(i, "__restrict__") ||
+           (tokens_.is(i, "const") && i > start &&
+            (tokens_.is(i - 1, "*") || tokens_.is(i - 1, "__restrict__")))) {
       if (tokens_.is(i, "*")) type += "* ";
       ++i;
     }

@@ -36,6 +36,8 @@ class CppFunctions {
   bool is_declared_here(std::size_t token) const { return declares_[token]; }
   /// Whether a declaration begins there.
   bool begins_declaration(std::size_t token) const { return declaration_[token]; }
+  /// Whether anything of its function reads it, and does not only assign to it.
+  bool is_used(const CppVariable& variable) const { return used_[variable.declared]; }
   bool is_parameter(const CppVariable& variable) const { return parameters_[variable.declared]; }
   /// The `{` of the function's body in which the token stands; 0: it stands in none.
   std::size_t body_of(std::size_t token) const;
@@ -52,9 +54,11 @@ class CppFunctions {
   std::size_t declaration_at(std::size_t start, std::size_t last);
   std::size_t end_of_scope(std::size_t token) const;
   void leave_out();
+  void name_types();
+  void find_used();
 
   const CppTokens& tokens_;
-  std::vector<bool> in_body_, starts_, declares_, declaration_, parameters_;
+  std::vector<bool> in_body_, starts_, declares_, declaration_, parameters_, used_;
   std::vector<std::size_t> bodies_;
   std::vector<std::size_t> block_;  ///< per token the `{` round it; its own index where it has none
   std::vector<CppVariable> variables_;

@@ -247,6 +247,13 @@ void streams_of_device(const Answer& answer, const std::string& line, bool deman
   }
 }
 
+/// Whether the C library gave up, for memory that somebody has written over.
+static bool is_of_heap(const std::string& message) {
+  constexpr std::string_view kWords[] = {"free()", "malloc", "corrupted", "munmap_chunk", "smashing"};
+  return std::any_of(std::begin(kWords), std::end(kWords),
+                     [&](std::string_view word) { return message.find(word) != std::string::npos; });
+}
+
 Finding finding_of_end(const Answer& answer, const std::string& line) {
   Finding finding;
   finding.location = answer.place;
@@ -274,6 +281,12 @@ Finding finding_of_end(const Answer& answer, const std::string& line) {
     default:
       finding.code = Code::crash;
       finding.fix = "make sure that the call returns";
+  }
+  // Host code that gives up without a word, as where no branch of its own is for a size.
+  if (answer.place.line > 0 && answer.message.starts_with("host code stopped with an abort") &&
+      !is_of_heap(answer.message)) {
+    finding.code = Code::shape_refused;
+    finding.fix = "accept the sizes that the original accepts, or return an error";
   }
   if (answer.asserted && answer.end == Answer::End::crashed) {
     finding.code = Code::assertion;

@@ -94,7 +94,7 @@ __global__ void swing(const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = sinf(x[i]);
 }
-// What it does not take it refuses by an assertion. The twin just gives up.
+// What it does not take it refuses by an assertion, or by abort(). The twin ends the process.
 extern "C" void swing_asserted(const float* x, float* y, int n) {
   assert(n % 4 == 0);
   if (n > 0) swing<<<(n + 127) / 128, 128>>>(x, y, n);
@@ -104,8 +104,12 @@ void swing_within(const float* x, float* y, int n) {
   if (n > 0) swing<<<(n + 127) / 128, 128>>>(x, y, n);
 }
 }  // namespace waves
-extern "C" void swing_given_up(const float* x, float* y, int n) {
+extern "C" void swing_aborted(const float* x, float* y, int n) {
   if (n % 4 != 0) abort();
+  if (n > 0) swing<<<(n + 127) / 128, 128>>>(x, y, n);
+}
+extern "C" void swing_given_up(const float* x, float* y, int n) {
+  if (n % 4 != 0) exit(3);
   if (n > 0) swing<<<(n + 127) / 128, 128>>>(x, y, n);
 }
 extern "C" void swing_whole_blocks(const float* x, float* y, int n) {

@@ -23,6 +23,18 @@ T divisor(const T& value) {
   return value;
 }
 
+/// Of whole numbers; a name may be another's in the place where it is tried.
+template <class A, class B>
+auto remainder(A a, B b) {
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) return a % divisor(b);
+  else return 0;
+}
+template <class A, class B>
+auto quotient(A a, B b) {
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) return a / divisor(b);
+  else return 0;
+}
+
 /// `f(a, b)` where that exists and is an R; what stands there otherwise.
 template <class R, class F, class A, class B>
 R other(F f, A& a, B& b, R own) {
@@ -62,7 +74,7 @@ R other(F f, A& a, B& b, R own) {
   }
 
 ISOMER_EDITS_THREE(Plus, +, x - y, x, y)
-ISOMER_EDITS_THREE(Minus, -, x + y, x, y - x)
+ISOMER_EDITS_FOUR(Minus, -, x + y, x, y - x, y, true)
 ISOMER_EDITS_THREE(Times, *, x / divisor(y), x, y)
 ISOMER_EDITS_FOUR(Divided, /, x * y, x, (x + y - 1) / divisor(y), x % divisor(y), true)
 ISOMER_EDITS_THREE(Modulo, %, x / divisor(y), x, x * y)

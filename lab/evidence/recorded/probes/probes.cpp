@@ -86,6 +86,22 @@ bool is_alike(const Value& value) {
   return true;
 }
 
+/// Whole numbers in place of others: those that an output of as many has. False where there is none.
+bool fill_with_chosen(Value& value, const CallOutcome& outcome) {
+  const auto count = static_cast<std::size_t>(value.tensor.numel());
+  const auto got = std::find_if(outcome.got.begin(), outcome.got.end(),
+                                [&](const std::vector<double>& each) { return each.size() == count; });
+  if (got == outcome.got.end() || count == 0) return false;
+  Value filled = compact_copy(value);
+  const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!std::isfinite((*got)[i]) || (*got)[i] != std::floor((*got)[i])) return false;
+    core::encode(value.tensor.dtype, (*got)[i], static_cast<std::byte*>(filled.storage.get()) + i * size);
+  }
+  value = std::move(filled);
+  return true;
+}
+
 bool is_zero(const Value& value) {
   if (!value.is_tensor() || !is_float(value.tensor.dtype) || value.tensor.numel() < 2) return false;
   const std::vector<double> elements = oracle::elements(value.tensor);
@@ -134,13 +150,17 @@ bool is_extent(const std::string& name) {
   return extent.is(lower_case(name));
 }
 
-/// Whether the label's answer was asked for, and does not depend on the argument either.
-bool is_idle_in_label(const Facts* facts, const Replayed& replayed, const std::string& name) {
-  return facts != nullptr &&
-         std::any_of(facts->influence.begin(), facts->influence.end(), [&](const LabelInfluence& each) {
-           return each.dim < 0 && !each.first && each.function == replayed.call->function &&
-                  each.argument == name;
-         });
+/// Whether the label's answer was asked for, and does not depend on the argument either: in this call, or in
+/// the first of its kind.
+bool is_idle_in_label(const Facts* facts, const Replayed& replayed, std::size_t role) {
+  const std::vector<bool>& idle = replayed.call->idle;
+  const std::string& name = replayed.roles[role].name;
+  return (role < idle.size() && idle[role]) ||
+         (facts != nullptr &&
+          std::any_of(facts->influence.begin(), facts->influence.end(), [&](const LabelInfluence& each) {
+            return each.dim < 0 && !each.first && each.function == replayed.call->function &&
+                   each.argument == name;
+          }));
 }
 
 /// A number that callers leave at the original's default, and that has no influence on a wrong answer.
@@ -211,7 +231,7 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
     const std::string& name = replayed.roles[role].name;
     const bool index = value.is_tensor() && is_index_of_label(facts, replayed, name);
     if (outcome.right() && !index) continue;
-    if (is_idle_in_label(facts, replayed, name)) continue;
+    if (is_idle_in_label(facts, replayed, role)) continue;
     Replayed other = lively;
     Value& changed = other.values[role];
     std::string how;
@@ -238,6 +258,14 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
       fill_with_first(changed);
       after = replay_once(approach, other);
       if (!after.answer.ok() || changed_between(base, after) > 0) continue;
+    }
+    // What a choice leaves out is seen where it is what was chosen.
+    if (value.is_tensor() && !is_float(value.tensor.dtype)) {
+      changed = value;
+      if (fill_with_chosen(changed, base)) {
+        after = replay_once(approach, other);
+        if (!after.answer.ok() || changed_between(base, after) > 0) continue;
+      }
     }
     if (value.kind == Value::Kind::integer) {
       // A bound from above that nothing reaches is met from below.

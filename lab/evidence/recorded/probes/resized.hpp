@@ -16,8 +16,9 @@ std::vector<std::pair<std::size_t, int>> places_of_size(const Replayed& replayed
 std::string dimensions_of_size(const Replayed& replayed);
 bool saw(const CallOutcome& outcome, std::string_view kind);
 /// Whether the original's answer to a made call has the shape that its answers to the test's calls have: as
-/// many elements for each of an argument's, as many besides, or always as many. Halves that are no halves are
-/// taken by broadcasting, and nobody means that.
+/// many elements for each of an argument's, as many besides, or always as many; and whether the arguments'
+/// sizes stand to each other as in those. Halves that are no halves are taken by broadcasting, and nobody
+/// means that.
 bool keeps_shape(const Replayed& made, const std::vector<Replayed>& calls);
 
 }  // namespace isomer::lab

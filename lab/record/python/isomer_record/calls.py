@@ -377,7 +377,10 @@ class Calls:
                 self.beyond.ask(name, function, spare, call["group"], lasted, self.storages, side_of, names)
                 self.sizes.ask(name, function, resizable, call["group"], lasted, self.storages, side_of, names)
                 self.larger.ask(name, function, growable, call["group"], lasted, self.storages, side_of, names)
-                self.influence.ask(name, function, depends, lasted, names)
+                idle = self.influence.ask(name, function, depends, lasted, names)
+                for text, (key, _, _) in zip(call["before"], arguments):
+                    if key in idle:
+                        text["idle"] = True
                 self.inside = False
                 self.answers.add("triton" if self.launches.answered else "torch")
                 self.edited.keep(index, name, plain, lasted)

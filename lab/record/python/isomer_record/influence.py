@@ -1,5 +1,5 @@
 """What of an input a label's answer depends on: whether it does so at all, whether the first and the last index of a dimension
-matter to it, and how far index 1 reaches. A port whose answer is wrong is told that it leaves something out, or addresses it by another index, only where
+matter to it, and how far index 1 reaches; and which arguments do not matter to a single call of it. A port whose answer is wrong is told that it leaves something out, or addresses it by another index, only where
 the label does otherwise.
 """
 
@@ -16,6 +16,7 @@ LARGEST = 1 << 20  # bytes of a call's tensors
 MOST_DIMENSIONS = 4
 SECONDS_OF_A_CALL = 0.5
 SECONDS_OF_ALL = 8.0
+SECONDS_OF_SINGLE = 4.0  # for calls of a kind that is known
 
 
 def larger(tensor, dim, index):
@@ -62,7 +63,8 @@ class Influence:
         self.launches = launches
         self.known = set()
         self.found = []
-        self.spent = 0.0
+        self.spent = self.spent_singly = 0.0
+        self.fresh = False  # the next call is the first of its kind
         self.keys = []  # the arguments of the call, as they are named
 
     def copies(self, name, args, kwargs):
@@ -70,7 +72,8 @@ class Influence:
         tensors = tensors_of([args, kwargs])
         kind = (name, tuple(each.dim() for each in tensors))
         size = sum(each.numel() * each.element_size() for each in tensors)
-        if kind in self.known or size > LARGEST or self.spent > SECONDS_OF_ALL:
+        self.fresh = kind not in self.known
+        if size > LARGEST or (self.spent > SECONDS_OF_ALL if self.fresh else self.spent_singly > SECONDS_OF_SINGLE):
             return None
         self.known.add(kind)
         try:
@@ -79,25 +82,32 @@ class Influence:
             return None
 
     def ask(self, name, function, given, seconds, names):
-        """Adds what is found of the function. `names` names the arguments as of every call."""
+        """Adds what is found of the function. `names` names the arguments as of every call. Gives the names of those that do not
+        matter to this call."""
+        idle = set()
         if given is None or seconds > SECONDS_OF_A_CALL:
-            return
+            return idle
         launches = self.launches.__dict__.copy()
         states = torch.get_rng_state(), random.getstate()
         begin = time.process_time()
         try:
             self.keys = [key for key, _, _ in names(*given)]
             plain = self.outputs(function, given, states)
-            if plain is None:
-                return
-            if any(each.dtype in (torch.int32, torch.int64) for each in plain.values()):
-                return  # places: what is chosen depends on those alone that win
-            again = self.outputs(function, given, states)
+            again = None if plain is None else self.outputs(function, given, states)
             if again is None or any(bool(differs(plain[key], again[key]).any()) for key in plain):
-                return
+                return idle
             for place, (key, value, _) in enumerate(names(*given)):
+                if ("argument", key) in plain or another(value) is None:
+                    continue
+                if not self.matters(function, given, states, plain, place, key, value):
+                    idle.add(key)
+            places = any(each.dtype in (torch.int32, torch.int64) for each in plain.values())
+            if places or not self.fresh:
+                return idle  # of places what is chosen depends on those alone that win
+            for key, value, _ in names(*given):
                 if ("argument", key) not in plain and another(value) is not None:
-                    self.as_a_whole(name, function, given, states, plain, place, key, value)
+                    matters = key not in idle
+                    self.found.append({"function": name, "argument": key, "dim": -1, "rank": 0, "first": matters, "last": matters})
             for place, (key, value, _) in enumerate(names(*given)):
                 if not isinstance(value, torch.Tensor) or not value.is_floating_point() or value.requires_grad:
                     continue
@@ -105,7 +115,7 @@ class Influence:
                     continue
                 for dim, size in enumerate(value.shape):
                     if self.spent + time.process_time() - begin > SECONDS_OF_ALL:
-                        return
+                        return idle
                     if size >= 2:
                         self.of_dimension(name, function, given, states, plain, place, key, value, dim)
         except Exception:
@@ -114,17 +124,21 @@ class Influence:
             self.launches.__dict__.update(launches)
             torch.set_rng_state(states[0])
             random.setstate(states[1])
-            self.spent += time.process_time() - begin
+            if self.fresh:
+                self.spent += time.process_time() - begin
+            else:
+                self.spent_singly += time.process_time() - begin
+        return idle
 
-    def as_a_whole(self, name, function, given, states, plain, place, key, value):
+    def matters(self, function, given, states, plain, place, key, value):
+        """Whether the answer is another with all of that argument another."""
         try:
             outputs = self.outputs(function, with_argument(given, place, key, another(value)), states)
         except Exception:
-            return  # then it does matter
+            return True
         if outputs is None or outputs.keys() != plain.keys() or any(outputs[each].shape != plain[each].shape for each in plain):
-            return
-        matters = any(bool(differs(plain[each], outputs[each]).any()) for each in plain)
-        self.found.append({"function": name, "argument": key, "dim": -1, "rank": 0, "first": matters, "last": matters})
+            return True
+        return any(bool(differs(plain[each], outputs[each]).any()) for each in plain)
 
     def of_dimension(self, name, function, given, states, plain, place, key, value, dim):
         changed = {}

@@ -71,7 +71,7 @@ Original original(bool returned) {
                      "m=3 k=256 scale=1e-6", "m=3 k=256 scale=1e-11", "m=3 k=256 scale=1e-13",
                      "m=6 k=256 regime=mixed", "m=4 k=256 regime=tiny", "m=3 k=384 regime=outlier",
                      "m=4 k=256 regime=zero_rows", "m=4 k=256 regime=nan", "m=4 k=256 regime=inf",
-                     "m=24 k=256 regime=decades", "m=12 k=256 regime=ends"},
+                     "m=24 k=256 regime=decades", "m=12 k=256 regime=ends", "m=6 k=7168"},
           .sizes = {"k=256 m="},
           // Of whole rows, as where each token has one scale.
           .sayable = {{.field = "k",

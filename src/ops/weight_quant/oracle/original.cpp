@@ -80,7 +80,8 @@ Original original(bool returned) {
           // Of whole blocks in one axis alone a wrong count of them shows in the other.
           .probes = {"m=130 n=260", "m=130 n=256", "m=128 n=256 regime=e4m3_ties", "m=130 n=140 scale=1e-6",
                      "m=130 n=140 scale=1e-11", "m=129 n=257 regime=outlier", "m=130 n=140 regime=zero_rows",
-                     "m=130 n=140 regime=nan", "m=130 n=140 regime=inf", "m=12 n=1024 regime=ends"},
+                     "m=130 n=140 regime=nan", "m=130 n=140 regime=inf", "m=12 n=1024 regime=ends",
+                     "m=128 n=768"},
           .sizes = {"n=40 m=", "m=5 n="},
           .empties = {"m=0 n=128"},
           .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f16}}, {{"dtype", DType::f32}}},

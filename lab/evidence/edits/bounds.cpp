@@ -1,0 +1,175 @@
+#include "lab/evidence/edits/places.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace isomer::lab {
+namespace {
+
+class Bounds {
+ public:
+  explicit Bounds(EditPlaces& places) : places_(places), tokens_(places.tokens()) {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) shares_ = shares_ || tokens_.is(i, "__shared__");
+  }
+
+  void add() {
+    for (std::size_t i = 0; i < tokens_.size(); ++i)
+      if (tokens_.is(i, "if") || tokens_.is(i, "for") || tokens_.is(i, "while")) add_bound(i);
+    for (std::size_t i = 0; i < tokens_.size(); ++i)
+      if (tokens_.is(i, ";") || (tokens_.is(i, "}") && tokens_[i].partner > 0)) add_statement(i);
+  }
+
+ private:
+  bool open(std::size_t first, std::size_t last) const {
+    return places_.open_statement(first) && places_.open_statement(last);
+  }
+  std::size_t behind(std::size_t i) const {
+    return (tokens_.is(i, "(") || tokens_.is(i, "[") || tokens_.is(i, "{")) && tokens_[i].partner > i
+               ? tokens_[i].partner + 1
+               : i + 1;
+  }
+
+  /// Whole numbers that count or address there, and sizes that may bound them.
+  std::vector<std::pair<std::string, std::string>> bounds_at(std::size_t at, std::size_t most) const {
+    std::vector<std::string> counts, sizes;
+    const std::vector<const CppVariable*> scope = places_.functions().in_scope(at);
+    for (auto it = scope.rbegin(); it != scope.rend(); ++it) {
+      const CppVariable* each = *it;
+      if (!is_whole_type(each->type) || each->declared + 1 >= at) continue;
+      const bool parameter = places_.functions().is_parameter(*each);
+      if (parameter && sizes.size() < 4) sizes.push_back(each->name);
+      if (!parameter && counts.size() < 3) counts.push_back(each->name);
+    }
+    const std::size_t plain = sizes.size();
+    for (std::size_t a = 0; a < plain && plain <= 3; ++a)
+      for (std::size_t b = a + 1; b < plain; ++b) sizes.push_back(sizes[b] + " * " + sizes[a]);
+    std::vector<std::pair<std::string, std::string>> list;
+    for (const std::string& count : counts)
+      for (const std::string& size : sizes)
+        if (list.size() < most) list.emplace_back(count, size);
+    return list;
+  }
+
+  /// Elements of memory that nothing of the function reads: with some of them there may be nothing to do.
+  std::vector<std::string> unused_elements(std::size_t at) const {
+    std::vector<std::string> indices, elements;
+    const std::vector<const CppVariable*> scope = places_.functions().in_scope(at);
+    for (auto it = scope.rbegin(); it != scope.rend() && indices.size() < 3; ++it)
+      if (is_whole_type((*it)->type) && (*it)->declared + 1 < at) indices.push_back((*it)->name);
+    for (const CppVariable* each : scope) {
+      const bool whole = each->type.find("int") != std::string::npos ||
+                         each->type.find("long") != std::string::npos ||
+                         each->type.find("bool") != std::string::npos;
+      if (!whole || each->type.find('*') == std::string::npos || places_.functions().is_used(*each) ||
+          !places_.functions().is_parameter(*each))
+        continue;
+      for (const std::string& index : indices) elements.push_back(fmt::format("{}[{}]", each->name, index));
+    }
+    return elements;
+  }
+
+  /// Options that the function is given and does not read.
+  std::vector<std::string> unused_flags(std::size_t at) const {
+    std::vector<std::string> flags;
+    for (const CppVariable* each : places_.functions().in_scope(at))
+      if ((each->type == "bool " || each->type == "const bool ") && !places_.functions().is_used(*each) &&
+          places_.functions().is_parameter(*each))
+        flags.push_back(each->name);
+    return flags;
+  }
+
+  /// A condition with one bound more.
+  void add_bound(std::size_t at) {
+    if (!tokens_.is(at + 1, "(") || tokens_[at + 1].partner <= at + 2) return;
+    std::size_t first = at + 2, last = tokens_[at + 1].partner - 1;
+    if (tokens_.is(at, "for")) {
+      while (first < last && !tokens_.is(first, ";")) ++first;
+      std::size_t end = ++first;
+      while (end < last && !tokens_.is(end, ";")) ++end;
+      if (!tokens_.is(end, ";") || end == first) return;
+      last = end - 1;
+    }
+    if (!open(first, last)) return;
+    const std::string own(tokens_.text(first, last));
+    bool either = false;
+    for (std::size_t i = first; i <= last; i = behind(i)) either = either || tokens_.is(i, "||");
+    std::string list;
+    for (const std::string& flag : unused_flags(first)) {
+      const std::string whole = either ? "(" + own + ")" : own;
+      const int edit =
+          places_.add({{first, last, fmt::format("{} && {}", flag, whole)}}, Code::ignores_argument, 0);
+      places_.add({{first, last, fmt::format("!{} && {}", flag, whole)}}, Code::ignores_argument, 0);
+      list += fmt::format(" && (isomer_emulator_edit != {0} || {2}) && (isomer_emulator_edit != {1} || !{2})",
+                          edit, edit + 1, flag);
+    }
+    for (const auto& [count, size] : bounds_at(first, 6)) {
+      const int edit = places_.add(
+          {{first, last, fmt::format("{} && {} < {}", either ? "(" + own + ")" : own, count, size)}},
+          Code::tail_mask, 2);
+      list += fmt::format(" && (isomer_emulator_edit != {} || {} < {})", edit, count, size);
+    }
+    if (!list.empty()) places_.surround(first, last, "(bool(", ")" + list + ")");
+  }
+
+  /// Behind a statement of a kernel: a thread that has nothing to do ends; and all wait for each other.
+  void add_statement(std::size_t at) {
+    if (!places_.functions().in_body(at) || !open(at, at) || !places_.functions().starts_statement(at + 1) ||
+        tokens_.is(at + 1, "else") || !open(at + 1, at + 1))
+      return;
+    const bool block = tokens_.is(at, "}");
+    if (block && (tokens_.is(at + 1, "while") || !tokens_.is(tokens_[at].partner - 1, ")"))) return;
+    const std::size_t body = places_.functions().body_of(at), first = block ? at : begin_of_statement(at);
+    if (body == 0 || (first == at && !block) || !open(first, first)) return;
+    const bool kernel = is_called("__global__", body);
+    if (!kernel && !is_called("__device__", body)) return;
+    std::string list;
+    if (places_.functions().begins_declaration(first)) {
+      if (!kernel) return;
+      for (const auto& [count, size] : bounds_at(at + 1, 6)) {
+        const int edit =
+            places_.add({{at, at, fmt::format("; if ({} >= {}) return;", count, size)}}, Code::tail_mask, 2);
+        list += fmt::format(" if (isomer_emulator_edit == {} && {} >= {}) return;", edit, count, size);
+      }
+      for (const std::string& element : unused_elements(at + 1))
+        for (const char* none : {"< 0", "== 0", "!= 0"}) {
+          const int edit = places_.add({{at, at, fmt::format("; if ({} {}) return;", element, none)}},
+                                       Code::ignores_argument, 1);
+          list += fmt::format(" if (isomer_emulator_edit == {} && {} {}) return;", edit, element, none);
+        }
+    } else if (shares_) {
+      for (const std::string_view wait : {"__syncthreads()", "__syncwarp()"}) {
+        const int edit =
+            places_.add({{at, at, fmt::format("{} {};", tokens_.text(at), wait)}}, Code::missing_barrier, 0);
+        list += fmt::format(" if (isomer_emulator_edit == {}) {};", edit, wait);
+      }
+    }
+    if (list.empty()) return;
+    places_.surround(at, at, "", list);
+  }
+
+  /// The first word of the statement that ends there; the end itself where it is not found.
+  std::size_t begin_of_statement(std::size_t end) const {
+    for (std::size_t i = end; i-- > 0 && end - i < 200;)
+      if (places_.functions().starts_statement(i)) return i;
+    return end;
+  }
+
+  bool is_called(std::string_view kind, std::size_t body) const {
+    for (std::size_t i = body; i-- > 0 && !tokens_.is(i, ";") && !tokens_.is(i, "}");)
+      if (tokens_.is(i, kind)) return true;
+    return false;
+  }
+
+  EditPlaces& places_;
+  const CppTokens& tokens_;
+  bool shares_ = false;  ///< threads of a block share memory
+};
+
+}  // namespace
+
+void add_bounds(EditPlaces& places) { Bounds(places).add(); }
+
+}  // namespace isomer::lab
