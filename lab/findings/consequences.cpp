@@ -55,9 +55,14 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
   const auto by_wrong_index = [&](const Finding& each) { return is_wrong_index(each, numbers); };
   std::erase_if(findings, by_wrong_index);
   std::erase_if(probed, by_wrong_index);
+  // Stores of one value in any order, of which the answer is the same, are no cause of another one.
+  const bool benign = std::any_of(findings.begin(), findings.end(),
+                                  [](const Finding& f) { return f.code == Code::benign_race; });
   const auto found = [&](Code code) {
     const auto has = [&](const std::vector<Finding>& list) {
-      return std::any_of(list.begin(), list.end(), [&](const Finding& f) { return f.code == code; });
+      return std::any_of(list.begin(), list.end(), [&](const Finding& f) {
+        return f.code == code && !f.absent_lane && !(benign && f.same_store);
+      });
     };
     return has(probed) || has(findings);
   };

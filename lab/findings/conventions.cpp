@@ -179,4 +179,18 @@ void tell_benign_races(std::vector<Finding>& findings) {
   });
 }
 
+void tell_absent_lanes(std::vector<Finding>& findings) {
+  const bool alone = std::all_of(findings.begin(), findings.end(), [](const Finding& each) {
+    return each.absent_lane || is_remark(each) || each.subject != Subject::candidate;
+  });
+  if (!alone) return;
+  bool told = false;
+  for (Finding& finding : findings) {
+    if (!finding.absent_lane) continue;
+    finding.code = Code::suspicious;
+    finding.evidence += "; the answer is right all the same, whatever is read there";
+  }
+  std::erase_if(findings, [&](const Finding& each) { return each.absent_lane && std::exchange(told, true); });
+}
+
 }  // namespace isomer::lab

@@ -25,4 +25,8 @@ Finding as_limit(Finding finding, const char* fix);
 /// Races of one line's stores with each other become remarks, where the answers are right in every order.
 void tell_benign_races(std::vector<Finding>& findings);
 
+/// Shuffles that read lanes which are not there, where the answer is right whatever they read: nothing else
+/// is told of the candidate.
+void tell_absent_lanes(std::vector<Finding>& findings);
+
 }  // namespace isomer::lab

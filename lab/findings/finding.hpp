@@ -34,6 +34,7 @@ struct Finding {
   RefusedLaunch refused;         ///< of a launch that a device would refuse
   bool unknown_element = false;  ///< its PyTorch does not have the element type that was given at first
   bool shared = false;           ///< an access to shared memory
+  bool absent_lane = false;      ///< a shuffle's value of a lane that is not there
   bool nowhere = false;          ///< one so far from every buffer that its index is none of the launch
   bool made = false;             ///< seen with inputs that were made, not recorded
   bool same_store = false;       ///< a race of one line's stores with each other
@@ -42,10 +43,10 @@ struct Finding {
   bool decides = false;          ///< the answer is wrong without it: no limit of what it takes
   bool row_factor = false;    ///< each row has a factor of its own, as where a number of the row is another
   bool by_influence = false;  ///< of an input that no element of a wrong answer depends on
-  std::string edited;            ///< the line of `location` with the edit that makes every call right
+  std::string edited;         ///< the line of `location` with the edit that makes every call right
   std::vector<std::pair<int, std::string>> edited_also;  ///< other lines, by their numbers, that it needs
-  bool whole = false;         ///< with its variations all of the answer is right
-  std::string variation;      ///< the one of them that this finding names, where it names one
+  bool whole = false;                                    ///< with its variations all of the answer is right
+  std::string variation;                ///< the one of them that this finding names, where it names one
   std::vector<std::string> variations;  ///< of the op's reference, for findings of numbers
 };
 

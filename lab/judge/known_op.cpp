@@ -339,6 +339,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     tell_conventions(called.port->op, diagnosis.findings);
     if (!has_the_originals_name(candidate, called)) tell_limits(diagnosis.findings);
   }
+  tell_absent_lanes(diagnosis.findings);
   add_unobservable(numbers, request.source, request.source_file, diagnosis.findings);
   diagnosis.differences = differences_of(numbers);
   const auto faults = [](const std::vector<Finding>& list) {

@@ -251,7 +251,8 @@ EditsAsked edits_asked(const std::vector<Finding>& findings, const Entry& entry,
   const Finding& single = *std::find_if(findings.begin(), findings.end(), is_of_numbers);
   const bool has_line = single.location.line != 0 && single.location.line != entry.place.line;
   asked.any = single.strength != Strength::proved && !has_line;
-  asked.most = kMostBesideCause;
+  // What is left of an argument says little of where it is lost.
+  if (single.code != Code::ignores_argument) asked.most = kMostBesideCause;
   return asked;
 }
 
@@ -282,8 +283,9 @@ void take_edit(std::vector<Finding>& findings, Finding edit) {
   // Which elements have no influence says little of an expression that bounds nothing, and how precise they
   // are of one with which all is right.
   const auto of_another_kind = [&](const Finding& each) {
-    const bool bounds = edit.code == Code::off_by_one || edit.code == Code::tail_mask ||
-                        edit.edited.find_first_of("<>") != std::string::npos;
+    const bool bounds =
+        edit.code == Code::off_by_one || edit.code == Code::tail_mask ||
+        (edit.code != Code::stale_state && edit.edited.find_first_of("<>") != std::string::npos);
     const bool influence =
         each.code == Code::tail_mask || each.code == Code::off_by_one || each.code == Code::mask_alignment;
     // A maximum that is taken of a part of a row is subtracted all the same.

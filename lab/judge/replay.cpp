@@ -147,6 +147,7 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   }
   // What a label of PyTorch's own operators takes besides, nobody has asked of its kernels.
   if (facts && !facts->has_kernels) tell_limits_of_made(diagnosis.findings);
+  tell_absent_lanes(diagnosis.findings);
   // Without a line of its own a finding is about the function.
   for (Finding& finding : diagnosis.findings)
     if (finding.location.line == 0) finding.location = entry.place;

@@ -15,6 +15,15 @@
 namespace isomer::emulator {
 namespace {
 
+/// Whether the C or C++ library gave up: for memory that somebody has written over, or what nobody caught.
+bool is_of_the_library(const std::string& printed) {
+  const std::string line = last_line(printed);
+  for (const char* word :
+       {"free()", "malloc", "corrupted", "munmap_chunk", "smashing", "terminate", "what()"})
+    if (line.find(word) != std::string::npos) return true;
+  return false;
+}
+
 /// The system kills where memory runs out; other signals are the program's own.
 const char* signal_name(int number) {
   return number == SIGKILL ? "a kill (out of memory)" : signal_word(number);
@@ -71,9 +80,10 @@ void tell_last_words(CallResult& result, const std::string& printed) {
     result.message = "it asserts " + (asserted.empty() ? "what does not hold" : asserted);
     return;
   }
-  // Host code that says why and gives up by abort() ends itself, as it does by exit().
-  if (result.message.rfind("host code stopped with an abort", 0) == 0 && !last_line(printed).empty())
-    result.end = End::exited;
+  // Host code that gives up by abort(), as where no branch of its own is for a size. Who throws, or has
+  // memory in pieces, does not give up.
+  if (result.message.rfind("host code stopped with an abort", 0) == 0)
+    result.end = is_of_the_library(printed) ? End::exited : End::refused;
   result.message = with_last_line(std::move(result.message), printed);
 }
 

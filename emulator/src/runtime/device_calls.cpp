@@ -60,8 +60,9 @@ EXPORT void isomer_emulator_shuffle(std::uint64_t mask, void* value, unsigned by
     std::memcpy(value, meeting->values[source], bytes);
     take_guesses(*meeting, std::uint64_t{1} << source);
   } else {
-    // Undefined on the device. AMD's hardware gives zero; on NVIDIA's it is whatever the register held.
-    std::memset(value, block.launch().hip ? 0 : 0xff, bytes);
+    // Undefined on the device. AMD's hardware gives zero; on NVIDIA's it is whatever the register held: so
+    // large a number that no maximum hides it, as it does NaN.
+    std::memset(value, block.launch().hip ? 0 : 0x7f, bytes);
     if (block.launch().watch) {
       watch::report_event(
           Kind::warp_divergence, SITE,

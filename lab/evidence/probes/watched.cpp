@@ -113,6 +113,8 @@ void findings_of_device(const Answer& answer, const CallMade& call, std::vector<
     finding.same_store = seen.stores_twice;
     finding.shared = seen.shared;
     finding.nowhere = seen.nowhere;
+    finding.absent_lane = seen.kind == "warp-divergence" && !seen.unnamed_lane &&
+                          seen.text.find("does not take part in the shuffle") != std::string::npos;
     finding.made = call.made;
     finding.other = seen.other;
     if (seen.unnamed_lane) {
@@ -247,13 +249,6 @@ void streams_of_device(const Answer& answer, const std::string& line, bool deman
   }
 }
 
-/// Whether the C library gave up, for memory that somebody has written over.
-static bool is_of_heap(const std::string& message) {
-  constexpr std::string_view kWords[] = {"free()", "malloc", "corrupted", "munmap_chunk", "smashing"};
-  return std::any_of(std::begin(kWords), std::end(kWords),
-                     [&](std::string_view word) { return message.find(word) != std::string::npos; });
-}
-
 Finding finding_of_end(const Answer& answer, const std::string& line) {
   Finding finding;
   finding.location = answer.place;
@@ -281,12 +276,6 @@ Finding finding_of_end(const Answer& answer, const std::string& line) {
     default:
       finding.code = Code::crash;
       finding.fix = "make sure that the call returns";
-  }
-  // Host code that gives up without a word, as where no branch of its own is for a size.
-  if (answer.place.line > 0 && answer.message.starts_with("host code stopped with an abort") &&
-      !is_of_heap(answer.message)) {
-    finding.code = Code::shape_refused;
-    finding.fix = "accept the sizes that the original accepts, or return an error";
   }
   if (answer.asserted && answer.end == Answer::End::crashed) {
     finding.code = Code::assertion;

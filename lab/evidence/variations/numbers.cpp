@@ -293,7 +293,8 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
     numbers.measured.push_back(std::move(variation));
   oracle.variations.insert(oracle.variations.end(), numbers.measured.begin(), numbers.measured.end());
   for (const Answer& answer : numbers.answers)
-    for (const Seen& seen : answer.seen) numbers.raced = numbers.raced || seen.kind == "race";
+    for (const Seen& seen : answer.seen)
+      numbers.raced = numbers.raced || (seen.kind == "race" && !seen.stores_twice);
   // Of numbers that chance makes hardly any set is the cause, and looking for one takes all the time there
   // is.
   numbers.evidence = search.evidence();

@@ -78,14 +78,18 @@ extern "C" void wave_by_arch(const float* x, float* y, int n) {
   if (n > 0) wave_of_devices<<<(n + 255) / 256, 256>>>(x, y, n);
 }
 
-// Every thread stores the same flag, or a number of its own, to one address.
+// Every thread stores the same flag, or a number of its own, to one address. That the flag is harmless makes wrong
+// numbers no better.
 template <bool kAlike>
-__global__ void flagged(const float* x, float* y, int n) {
+__global__ void flagged(const float* x, float* y, int n, int turned = 0) {
   __shared__ int flag;
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   flag = kAlike ? 1 : threadIdx.x;
   __syncthreads();
-  if (i < n) y[i] = kAlike || flag % 2 == 0 ? sinf(x[i]) : 0.0f;
+  if (i < n) y[i] = kAlike || flag % 2 == 0 ? sinf(x[i]) * (turned && i % 3 == 0 ? x[i] : 1.0f) : 0.0f;
+}
+extern "C" void wave_flagged_and_wrong(const float* x, float* y, int n) {
+  if (n > 0) flagged<true><<<(n + 255) / 256, 256>>>(x, y, n, 1);
 }
 extern "C" void wave_flagged(const float* x, float* y, int n) {
   if (n > 0) flagged<true><<<(n + 255) / 256, 256>>>(x, y, n);

@@ -41,6 +41,28 @@ extern "C" int quantize_whole_squares_signed(const __nv_bfloat16* x, __nv_fp8_e4
   return squares<true>(x, out, scale, src_rows, src_cols);
 }
 
+// Eight lanes that name themselves alone reduce what they have, and read four that are not there; the first of them
+// has the whole all the same. The twin takes another's.
+__global__ void by_eight(const float* x, float* y, int n, int from) {
+  __shared__ float parts[8];
+  __shared__ float least;
+  const int i = blockIdx.x * 8 + threadIdx.x;
+  if (threadIdx.x < 8) {
+    parts[threadIdx.x] = i < n ? x[i] : 0.0f;
+    float top = 1.0f;
+    for (int offset = 4; offset > 0; offset /= 2) top = fmaxf(top, __shfl_down_sync(0xff, top, offset));
+    if (threadIdx.x == from) least = top;
+  }
+  __syncthreads();
+  if (threadIdx.x < 8 && i < n) y[i] = sinf(parts[threadIdx.x] * least);
+}
+extern "C" void swing_by_eight(const float* x, float* y, int n) {
+  if (n > 0) by_eight<<<(n + 7) / 8, 32>>>(x, y, n, 0);
+}
+extern "C" void swing_by_eight_of_the_last(const float* x, float* y, int n) {
+  if (n > 0) by_eight<<<(n + 7) / 8, 32>>>(x, y, n, 7);
+}
+
 // One query for each block, with a thread for each dimension. The twin takes key heads by the remainder.
 __global__ void one_query(const float* q, const float* k, const float* v, float* o, int heads, int kvHeads, int seqK,
                           int dim, float scale, bool remainder) {

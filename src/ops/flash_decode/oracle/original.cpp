@@ -275,13 +275,13 @@ std::vector<Original> stage2::originals() {
                            [](const core::Call& call, std::string_view) {
                              return static_cast<double>(call.options<FlashDecodeStage2Options>().block_seq);
                            },
-                       .probes = {"b=3 h=3 nb=4 d=32 lengths=full", "b=4 h=2 nb=5 d=16 lse_scale=3",
-                                  "b=4 h=2 nb=3 d=16 lse_shift=200", "b=4 h=2 nb=3 d=16 lse_shift=-200",
-                                  "b=3 h=2 nb=4 d=16 lengths=full lse_scale=8 block_seq=16",
-                                  "b=2 h=2 nb=3 d=16 lengths=full weightless=first",
-                                  "b=2 h=2 nb=3 d=16 lengths=full weightless=all"},
-                       .sizes = {"b=2 h=2 nb=3 lengths=full d=", "b=2 h=1 d=16 lengths=full nb="},
-                       .empties = {"b=0 d=16"},
+                       .probes = {"b=3 h=3 nb=4 d=32 lengths=full", "b=4 h=2 nb=5 d=32 lse_scale=3",
+                                  "b=4 h=2 nb=3 d=32 lse_shift=200", "b=4 h=2 nb=3 d=32 lse_shift=-200",
+                                  "b=3 h=2 nb=4 d=32 lengths=full lse_scale=8 block_seq=16",
+                                  "b=2 h=2 nb=3 d=32 lengths=full weightless=first",
+                                  "b=2 h=2 nb=3 d=32 lengths=full weightless=all"},
+                       .sizes = {"b=2 h=2 nb=3 lengths=full d=", "b=2 h=1 d=32 lengths=full nb="},
+                       .empties = {"b=0 d=32"},
                        .usual = {{{"dtype", DType::f32}, {"out", DType::f32}},
                                  {{"dtype", DType::f16}, {"out", DType::f16}},
                                  {{"dtype", DType::f32}, {"out", DType::f16}}}};
