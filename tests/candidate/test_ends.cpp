@@ -127,13 +127,20 @@ TEST_F(CandidateEnds, WhatIsTooLargeToBeWatchedIsAskedWithoutTheWatch) {
 }
 
 TEST_F(CandidateEnds, CrashesTellTheirPlace) {
-  for (const auto& [name, line] : std::vector<std::pair<std::string, int>>{
-           {"host_null", 14}, {"divide", 16}, {"aborts", 21}, {"recurses", 41}}) {
+  for (const auto& [name, line] :
+       std::vector<std::pair<std::string, int>>{{"host_null", 14}, {"divide", 16}, {"recurses", 41}}) {
     const Answer a = call(name);
     EXPECT_EQ(a.end, Answer::End::crashed) << name << ": " << a.message;
     EXPECT_EQ(a.place.line, line) << name << ": " << a.message;
     EXPECT_FALSE(a.message.empty()) << name;
   }
+}
+
+TEST_F(CandidateEnds, HostCodeThatAbortsRefusesWhatItIsGiven) {
+  const Answer a = call("aborts");
+  EXPECT_EQ(a.end, Answer::End::refused) << a.message;
+  EXPECT_TRUE(a.message.starts_with("host code stopped with an abort")) << a.message;
+  EXPECT_EQ(a.place.line, 21);
 }
 
 TEST_F(CandidateEnds, ANullPointerInAKernelIsSeenOrCrashesUnwatched) {
@@ -199,7 +206,7 @@ TEST_F(CandidateEnds, MemoryThatIsDeniedIsTheCauseOfWhatFollows) {
 
 TEST_F(CandidateEnds, WhatItPrintedLastIsToldWithoutWhatATerminalObeys) {
   const Answer a = call("says_why");
-  EXPECT_EQ(a.end, Answer::End::exited);  // by abort(), behind a sentence of its own
+  EXPECT_EQ(a.end, Answer::End::refused);  // by abort(), behind a sentence of its own
   EXPECT_TRUE(a.message.ends_with("; the last that it printed: check failed: y is null")) << a.message;
 }
 

@@ -74,6 +74,16 @@ TEST(ReplayedExtension, ADefaultHoldsForWhatCallersLeaveOutBetweenOthers) {
   EXPECT_EQ(diagnosis.calls, 2);
 }
 
+TEST(ReplayedExtension, NoneAmongItsResultsIsNoResult) {
+  // The recorder keeps the tensors that a label returns, and None of them is none.
+  RecordedCall call = call_of_mixed(2);
+  call.function = "mixed_and_none";
+  call.returned.push_back(call_of_mixed(0).returned[0]);
+  const Diagnosis diagnosis = said_of({call});
+  EXPECT_EQ(found(diagnosis), Texts{});
+  EXPECT_EQ(diagnosis.verdict(), "pass") << diagnosis.error;
+}
+
 /// As `call_of_mixed`, of another function, with what is left out.
 RecordedCall call_as_mixed(const std::string& function, double shift) {
   RecordedCall call = call_of_mixed(shift);

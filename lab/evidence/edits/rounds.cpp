@@ -63,7 +63,7 @@ class Rounds {
 
   /// Statements that follow each other, and of which one needs what the other does, in another order.
   void exchange_statements() {
-    constexpr std::size_t kMost = 6;
+    constexpr std::size_t kMost = 8;
     for (std::size_t i = 1; i < tokens_.size(); ++i) {
       // Not of a condition or a loop alone.
       if (!tokens_.is(i - 1, ";") && !tokens_.is(i - 1, "{") && !tokens_.is(i - 1, "}")) continue;
