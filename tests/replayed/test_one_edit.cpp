@@ -465,7 +465,8 @@ __global__ void f(int* y, int n) {
 TEST(Exchangeable, TakesNonsenseWithoutHarm) {
   for (const char* text :
        {"", "{", "}", "(", "void f( {", "void f() { if (", "void f() { a[", "\"", "R\"(", "/*", "#",
-        "void f() { for (;;", "void f() { x = ; }", "int f(int a, { return a + ; }"})
+        "void f() { for (;;", "void f() { for (int i = 0; i < 3; ++i)", "void f() { while (a) {", "void f() { int a = 1",
+        "template <typename T", "void f() { return a % (b / ", "void f(const T *__restrict__ const x", "void f() { x = ; }", "int f(int a, { return a + ; }"})
     EXPECT_NO_FATAL_FAILURE(exchangeable(text)) << text;
 }
 

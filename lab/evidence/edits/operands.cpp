@@ -46,7 +46,7 @@ const ExchangedOperator* operator_of(std::string_view word) {
 bool ends_value(const EditPlaces& places, std::size_t token) {
   const CppTokens& tokens = places.tokens();
   // A type, behind which comes what is declared to point to it.
-  if ((tokens.is(token + 1, "*") || tokens.is(token + 1, "&")) &&
+  if (token + 2 < tokens.size() && (tokens.is(token + 1, "*") || tokens.is(token + 1, "&")) &&
       (tokens.is(token + 2, "__restrict__") || tokens.is(token + 2, "const") ||
        places.functions().is_declared_here(token + 2)))
     return false;
@@ -78,7 +78,8 @@ std::size_t end_of_operand(const CppTokens& tokens, std::size_t first, int binds
   if (tokens.is(i, "(") && tokens[i].partner > i) {
     const std::size_t close = tokens[i].partner;
     // Behind a cast comes what is cast.
-    if (tokens.is_name(close + 1) || tokens[close + 1].kind == CppToken::Kind::number)
+    if (tokens.is_name(close + 1) ||
+        (close + 1 < tokens.size() && tokens[close + 1].kind == CppToken::Kind::number))
       return end_of_operand(tokens, close + 1, binds);
     i = close;
   }

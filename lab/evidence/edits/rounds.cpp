@@ -132,8 +132,10 @@ class Rounds {
   void add_loop(std::size_t at) {
     constexpr std::size_t kMost = 6;
     if (!tokens_.is(at + 1, "(") || tokens_[at + 1].partner <= at + 1) return;
-    const std::size_t open = tokens_[at + 1].partner + 1, close = tokens_[open].partner;
-    if (!tokens_.is(open, "{") || close <= open || !places_.open_rewrites(open + 1)) return;
+    const std::size_t open = tokens_[at + 1].partner + 1;
+    if (!tokens_.is(open, "{")) return;
+    const std::size_t close = tokens_[open].partner;
+    if (close <= open || !places_.open_rewrites(open + 1)) return;
     std::vector<Summed> sums;
     bool nested = false;
     for (std::size_t i = open + 1; i < close; ++i) {

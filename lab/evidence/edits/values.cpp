@@ -88,7 +88,7 @@ class Values {
         type += tokens_.is(at, "const") && type.empty() ? "" : std::string(tokens_.text(at)) + " ";
       pointer = pointer || tokens_.is(at, "*");
     }
-    if (!places_.functions().is_declared_here(at)) return;
+    if (at >= tokens_.size() || !places_.functions().is_declared_here(at)) return;
     if (pointer) type = std::string(tokens_.text(first, at - 1));
     for (std::size_t end = at; end < tokens_.size() && end - first < 4 * kLongest;) {
       const std::string name(tokens_.text(at));
