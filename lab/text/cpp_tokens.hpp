@@ -34,6 +34,11 @@ class CppTokens {
   bool is_name(std::size_t i) const {
     return i < tokens_.size() && tokens_[i].kind == CppToken::Kind::identifier;
   }
+  /// The token behind the bracket that opens there and all that stands in it, or behind another token.
+  std::size_t behind(std::size_t i) const {
+    return (is(i, "(") || is(i, "[") || is(i, "{")) && tokens_[i].partner > i ? tokens_[i].partner + 1
+                                                                              : i + 1;
+  }
 
  private:
   void pair_brackets();

@@ -26,23 +26,13 @@ class Bounds {
   bool open(std::size_t first, std::size_t last) const {
     return places_.open_statement(first) && places_.open_statement(last);
   }
-  std::size_t behind(std::size_t i) const {
-    return (tokens_.is(i, "(") || tokens_.is(i, "[") || tokens_.is(i, "{")) && tokens_[i].partner > i
-               ? tokens_[i].partner + 1
-               : i + 1;
-  }
 
   /// Whole numbers that count or address there, and sizes that may bound them.
   std::vector<std::pair<std::string, std::string>> bounds_at(std::size_t at, std::size_t most) const {
-    std::vector<std::string> counts, sizes;
-    const std::vector<const CppVariable*> scope = places_.functions().in_scope(at);
-    for (auto it = scope.rbegin(); it != scope.rend(); ++it) {
-      const CppVariable* each = *it;
-      if (!is_whole_type(each->type) || each->declared + 1 >= at) continue;
-      const bool parameter = places_.functions().is_parameter(*each);
-      if (parameter && sizes.size() < 4) sizes.push_back(each->name);
-      if (!parameter && counts.size() < 3) counts.push_back(each->name);
-    }
+    constexpr std::size_t kCounts = 3, kSizes = 4;
+    auto [counts, sizes] = places_.functions().counts_and_sizes(at);
+    counts.resize(std::min(counts.size(), kCounts));
+    sizes.resize(std::min(sizes.size(), kSizes));
     const std::size_t plain = sizes.size();
     for (std::size_t a = 0; a < plain && plain <= 3; ++a)
       for (std::size_t b = a + 1; b < plain; ++b) sizes.push_back(sizes[b] + " * " + sizes[a]);
@@ -95,7 +85,7 @@ class Bounds {
     if (!open(first, last)) return;
     const std::string own(tokens_.text(first, last));
     bool either = false;
-    for (std::size_t i = first; i <= last; i = behind(i)) either = either || tokens_.is(i, "||");
+    for (std::size_t i = first; i <= last; i = tokens_.behind(i)) either = either || tokens_.is(i, "||");
     std::string list;
     for (const std::string& flag : unused_flags(first)) {
       const std::string whole = either ? "(" + own + ")" : own;

@@ -82,7 +82,7 @@ class Insertions {
 
   /// The `{` of the kernel that is declared there; 0 where it has none.
   std::size_t body_behind(std::size_t at) const {
-    while (at < tokens_.size() && !tokens_.is(at, "{") && !tokens_.is(at, ";")) at = behind(at);
+    while (at < tokens_.size() && !tokens_.is(at, "{") && !tokens_.is(at, ";")) at = tokens_.behind(at);
     return tokens_.is(at, "{") ? at : 0;
   }
 
@@ -114,15 +114,10 @@ class Insertions {
   /// Numbers that count there, and sizes: what a place in memory is made of.
   std::pair<std::vector<std::string>, std::vector<std::string>> counts_and_sizes(
       std::size_t at, const std::set<std::string>& own) const {
-    std::vector<std::string> counts, sizes;
-    const std::vector<const CppVariable*> scope = places_.functions().in_scope(at);
-    for (auto it = scope.rbegin(); it != scope.rend(); ++it) {
-      const CppVariable* each = *it;
-      if (!is_whole_type(each->type) || each->declared + 1 >= at) continue;
-      const bool parameter = places_.functions().is_parameter(*each);
-      if (parameter && sizes.size() < kMost) sizes.push_back(each->name);
-      if (!parameter && own.count(each->name) == 0 && counts.size() < kMost) counts.push_back(each->name);
-    }
+    auto [counts, sizes] = places_.functions().counts_and_sizes(at);
+    std::erase_if(counts, [&](const std::string& each) { return own.count(each) > 0; });
+    counts.resize(std::min(counts.size(), kMost));
+    sizes.resize(std::min(sizes.size(), kMost));
     return {counts, sizes};
   }
 
@@ -285,9 +280,9 @@ class Insertions {
   void add_right_side(std::size_t first) {
     std::size_t end = first;
     while (end < tokens_.size() && !tokens_.is(end, ";") && !tokens_.is(end, "{") && !tokens_.is(end, "}"))
-      end = behind(end);
+      end = tokens_.behind(end);
     std::size_t at = first;
-    while (at < end && tokens_.text(at).back() != '=') at = behind(at);
+    while (at < end && tokens_.text(at).back() != '=') at = tokens_.behind(at);
     if (!tokens_.is(end, ";") || at + 1 >= end) return;
     if (!places_.functions().begins_declaration(first)) {
       const CppVariable* left = places_.functions().named(first);
@@ -304,9 +299,9 @@ class Insertions {
     }
     while (at < end) {
       std::size_t last = at + 1;
-      while (last < end && !tokens_.is(last, ",")) last = behind(last);
+      while (last < end && !tokens_.is(last, ",")) last = tokens_.behind(last);
       if (tokens_.is(at, "=")) add_value(first, at + 1, last - 1, memory ? "*" : type, true);
-      for (at = last; at < end && !tokens_.is(at, "=");) at = behind(at);
+      for (at = last; at < end && !tokens_.is(at, "=");) at = tokens_.behind(at);
     }
   }
 
@@ -335,12 +330,6 @@ class Insertions {
     if (!real && declares) put(first, last, "+", products_beside(statement, own), false);
     if (real) add_clamps(first, last);
     if (real) add_functions(first, last);
-  }
-
-  std::size_t behind(std::size_t i) const {
-    return (tokens_.is(i, "(") || tokens_.is(i, "[") || tokens_.is(i, "{")) && tokens_[i].partner > i
-               ? tokens_[i].partner + 1
-               : i + 1;
   }
 
   /// The same between bounds: 0, 1, and those that the label names.

@@ -30,12 +30,6 @@ class Rounds {
   }
 
  private:
-  std::size_t behind(std::size_t i) const {
-    return (tokens_.is(i, "(") || tokens_.is(i, "[") || tokens_.is(i, "{")) && tokens_[i].partner > i
-               ? tokens_[i].partner + 1
-               : i + 1;
-  }
-
   /// The statement that begins there, of no token where it is another.
   Simple simple_at(std::size_t first) const {
     constexpr std::array<std::string_view, 11> kNone = {
@@ -50,7 +44,7 @@ class Rounds {
       return simple;
     std::size_t end = begin;
     while (end < tokens_.size() && !tokens_.is(end, ";") && !tokens_.is(end, "{") && !tokens_.is(end, "}"))
-      end = behind(end);
+      end = tokens_.behind(end);
     if (!tokens_.is(end, ";") || !places_.open_rewrites(end) || tokens_.is(end + 1, "else")) return simple;
     for (std::size_t i = first; i < end; ++i) {
       if (tokens_.is(i, "{") || tokens_.is(i, "<<<")) return simple;
@@ -207,7 +201,7 @@ class Rounds {
           !places_.functions().starts_statement(i))
         continue;
       std::size_t end = i + 2;
-      while (end < close && !tokens_.is(end, ";")) end = behind(end);
+      while (end < close && !tokens_.is(end, ";")) end = tokens_.behind(end);
       moved.insert(own->name);
       const std::string step(tokens_.text(i + 2, end - 1));
       steps.insert(step);
@@ -313,7 +307,7 @@ class Rounds {
       if (!places_.functions().begins_declaration(i) || tokens_.is(i - 1, "(")) continue;
       std::size_t name = i, end = i;
       while (name < close && !places_.functions().is_declared_here(name)) ++name;
-      while (end < close && !tokens_.is(end, ";")) end = behind(end);
+      while (end < close && !tokens_.is(end, ";")) end = tokens_.behind(end);
       if (end >= close || !tokens_.is(name + 1, "=") || !places_.open_rewrites(end)) continue;
       const std::string_view value = tokens_.text(name + 1, end - 1),
                              type = tokens_.text(tokens_.is(i, "const") ? i + 1 : i, name - 1);

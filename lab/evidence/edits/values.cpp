@@ -11,12 +11,6 @@ namespace {
 constexpr std::size_t kLongest = 80;  ///< tokens of a value, and of a statement
 constexpr std::size_t kMostTexts = 24;
 
-std::size_t past(const CppTokens& tokens, std::size_t i) {
-  return (tokens.is(i, "(") || tokens.is(i, "[") || tokens.is(i, "{")) && tokens[i].partner > i
-             ? tokens[i].partner + 1
-             : i + 1;
-}
-
 /// The tokens as one line, with those parts in place of their own.
 std::string on_one_line(const CppTokens& tokens, std::size_t first, std::size_t last,
                         const std::vector<EditPlaces::Part>& parts) {
@@ -92,7 +86,8 @@ class Values {
     if (pointer) type = std::string(tokens_.text(first, at - 1));
     for (std::size_t end = at; end < tokens_.size() && end - first < 4 * kLongest;) {
       const std::string name(tokens_.text(at));
-      while (end < tokens_.size() && !tokens_.is(end, ",") && !tokens_.is(end, ";")) end = past(tokens_, end);
+      while (end < tokens_.size() && !tokens_.is(end, ",") && !tokens_.is(end, ";"))
+        end = tokens_.behind(end);
       if (tokens_.is(at + 1, "="))
         add({pointer ? SourceValue::Kind::memory : kind_of(type), first, at + 2, end - 1, type, name, loop});
       if (!tokens_.is(end, ",")) return;
@@ -104,11 +99,11 @@ class Values {
   void add_bound(std::size_t open) {
     const std::size_t close = tokens_[open].partner;
     std::size_t at = open + 1;
-    while (at < close && !tokens_.is(at, ";")) at = past(tokens_, at);
+    while (at < close && !tokens_.is(at, ";")) at = tokens_.behind(at);
     if (at >= close || !tokens_.is_name(at + 1) || !(tokens_.is(at + 2, "<") || tokens_.is(at + 2, "<=")))
       return;
     std::size_t end = at + 3;
-    while (end < close && !tokens_.is(end, ";") && !tokens_.is(end, "&&")) end = past(tokens_, end);
+    while (end < close && !tokens_.is(end, ";") && !tokens_.is(end, "&&")) end = tokens_.behind(end);
     if (tokens_.is(end, ";")) add({SourceValue::Kind::whole, at, at + 3, end - 1, "bound", "", false});
   }
 
@@ -116,13 +111,13 @@ class Values {
     std::size_t end = first;
     while (end < tokens_.size() && end - first < 4 * kLongest && !tokens_.is(end, ";") &&
            !tokens_.is(end, "}"))
-      end = past(tokens_, end);
+      end = tokens_.behind(end);
     if (!tokens_.is(end, ";") || end < first + 2) return;
     if (tokens_.is(first, "return"))
       return add({SourceValue::Kind::other, first, first + 1, end - 1, "", "", false});
     const CppVariable* left = places_.functions().named(first);
     std::size_t at = first;
-    while (at < end && tokens_.text(at).back() != '=') at = past(tokens_, at);
+    while (at < end && tokens_.text(at).back() != '=') at = tokens_.behind(at);
     if (left == nullptr || at + 1 >= end || tokens_.is(at, "==")) return;
     const bool element = tokens_.is(first + 1, "["), member = tokens_.is(first + 1, ".");
     std::string type = left->type;
@@ -132,7 +127,7 @@ class Values {
       type = "member";
     // What is added to is another matter than what is assigned to.
     const std::string target = tokens_.is(at, "=") ? type : type + std::string(tokens_.text(at));
-    for (std::size_t i = first; i < at; i = past(tokens_, i))
+    for (std::size_t i = first; i < at; i = tokens_.behind(i))
       if (tokens_.is(i, "[") && tokens_[i].partner < at)
         add({SourceValue::Kind::whole, first, i + 1, tokens_[i].partner - 1, "index", "", false});
     add({kind_of(type), first, at + 1, end - 1, target, std::string(tokens_.text(first, at - 1)), false});

@@ -295,4 +295,14 @@ std::vector<const CppVariable*> CppFunctions::in_scope(std::size_t token) const 
   return list;
 }
 
+std::pair<std::vector<std::string>, std::vector<std::string>> CppFunctions::counts_and_sizes(
+    std::size_t token) const {
+  std::vector<std::string> counts, sizes;
+  const std::vector<const CppVariable*> scope = in_scope(token);
+  for (auto each = scope.rbegin(); each != scope.rend(); ++each)
+    if (is_whole_type((*each)->type) && (*each)->declared + 1 < token)
+      (is_parameter(**each) ? sizes : counts).push_back((*each)->name);
+  return {counts, sizes};
+}
+
 }  // namespace isomer::lab

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace isomer::lab {
@@ -43,6 +44,9 @@ class CppFunctions {
   std::size_t body_of(std::size_t token) const;
   /// The innermost variable of that name that is in scope there; null: none is.
   const CppVariable* named(std::size_t token) const;
+  /// Whole numbers that are declared before the token and in scope there, inner ones first: those that count
+  /// or address, and the parameters, which are sizes.
+  std::pair<std::vector<std::string>, std::vector<std::string>> counts_and_sizes(std::size_t token) const;
   /// All variables in scope at the token, inner ones last, hidden and shared ones left out.
   std::vector<const CppVariable*> in_scope(std::size_t token) const;
 
