@@ -61,6 +61,7 @@ const Fault kFaults[] = {
     {"barrier_in_uneven_loop", Kind::barrier_divergence},
     {"barrier_against_warp_barrier", Kind::barrier_divergence},
     {"mask_without_own_lane", Kind::warp_divergence},
+    {"mask_of_no_lane", Kind::warp_divergence},
     {"shuffle_from_absent_lane", Kind::warp_divergence},
     {"writes_its_input", Kind::writes_input},
     {"misaligned_vector", Kind::misaligned},

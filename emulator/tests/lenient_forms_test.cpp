@@ -26,6 +26,8 @@ __host__ __device__ )" + type + R"( tree<T>::value_type tree<T>::width() const {
 template <class T> __device__ int coded(T x) { return code_of(x); }
 __device__ int code_of(int x) { return 3 * x; }
 __global__ void fill(int* out, tree<int> t) {
+  __builtin_assume(t.bounds.low > 0);
+  __assume(blockDim.x == 32);
   int at = threadIdx.x + \ // the next line comes to this one
            blockIdx.x * blockDim.x;
   out[at] = t.width() + coded(at);

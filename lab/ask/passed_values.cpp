@@ -24,6 +24,8 @@ double number(const Value& value) {
 double counted(const Passing& passing, const std::vector<Value>& values) {
   const Value* source = passing.role >= 0 ? &values[static_cast<std::size_t>(passing.role)] : nullptr;
   if (passing.what == Passing::What::constant) return passing.constant;
+  if (passing.what == Passing::What::computed)
+    return number(values.at(static_cast<std::size_t>(passing.computed)));
   if (source == nullptr) return 0;
   if (!source->is_tensor()) return number(*source);
   const Tensor& tensor = source->tensor;
@@ -308,6 +310,7 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
       case Passing::What::rank:
       case Passing::What::keys_before:
       case Passing::What::ratio:
+      case Passing::What::computed:
       case Passing::What::constant:
         list.push_back(as_number(counted(passing, values)));
         break;

@@ -17,7 +17,8 @@ Port port_of(const oracle::Oracle& oracle, const Original& original) {
             .functions = original.functions,
             .roles = {},
             .oracle = &oracle,
-            .original = &original};
+            .original = &original,
+            .always = {}};
   for (const Original::Parameter& parameter : original.parameters)
     port.roles.push_back({.name = parameter.name,
                           .argument = parameter.argument,

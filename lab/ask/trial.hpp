@@ -40,7 +40,8 @@ struct Passing {
   /// its first element as a number. `sizes`, `strides`: all of a tensor's, in an array of the host's, or, of
   /// a kernel, in the device's memory; `rank`: how many those are. `room`: memory that the caller lends, for
   /// what lies between. `keys_before`: how many keys come before the first query's own, which is a size less
-  /// another. `ratio`: how often a size is another one.
+  /// another. `ratio`: how often a size is another one. `computed`: a number that the original computes on its
+  /// way, as it did in each call.
   enum class What : std::uint8_t {
     role,
     elements,
@@ -56,6 +57,7 @@ struct Passing {
     room,
     keys_before,
     ratio,
+    computed,
     none
   };
   What what = What::none;
@@ -64,6 +66,7 @@ struct Passing {
   int with = 0;  ///< of a size: times that of this dimension, counted from the last; 0: alone
   int less = 0;  ///< of a size: so much less
   int less_role = -1, less_dim = 0;  ///< of `keys_before` and `ratio`: the other size
+  int computed = -1;                 ///< of `computed`: its place among the values, behind all roles
   bool counts = false;               ///< of `keys_before`: is a count of them, which is not below 0
   double constant = 0;
   // Of a tensor role, how it differs from what the original is given:

@@ -16,11 +16,13 @@ struct RecordedCall {
   std::vector<bool> keyword = {};  ///< per argument
   std::vector<Value> left_out =
       {};  ///< numbers that are the defaults of parameters which the call leaves out
+  std::vector<Value> computed = {};  ///< whole numbers that the reference computes on its way, by its names
   /// Per argument, how many of its first strides may be others than they were, and the reference's answer is
   /// the same: it was called so. 0 where it was not, or where the answer is another.
   std::vector<int> strided = {};
-  /// Per argument, whether the reference's answer is the same with another one in its place. May be shorter.
-  std::vector<bool> idle = {};
+  /// Per argument, whether the reference's answer is the same with another one in its place; and whether it was
+  /// asked that. May be shorter.
+  std::vector<bool> idle = {}, idle_asked = {};
   std::vector<Value> after = {};  ///< the same arguments after the call; empty where no answer was recorded
   std::vector<Value> returned = {};  ///< flattened; empty for None
   /// Per returned value, true and false of its shape: where the reference left it as the memory was, or none.

@@ -38,6 +38,7 @@ constexpr Known kKnown[] = {
     {"weightless=finite",
      "a log-sum-exp of -inf is taken for the least finite number: such a part is multiplied by 0, and two "
      "of them are averaged"},
+    {"k_tail=floor", "whole blocks of 128 of K alone are multiplied, and rows of scales are as short"},
     {"expert=of-first-of-", "experts are taken by tiles of rows, so that groups begin at multiples of them"},
     {"padding=untouched", "rows of padding stay as they were"},
     {"a_s=transposed", "scales of a lie column by column"},
@@ -161,7 +162,8 @@ void tell_limits_of_made(std::vector<Finding>& findings) {
       findings,
       [](const Finding& finding) {
         return finding.made &&
-               (finding.code == Code::assumes_contiguous || finding.code == Code::shape_refused);
+               (finding.code == Code::assumes_contiguous || finding.code == Code::shape_refused ||
+                finding.code == Code::ignores_offset);
       },
       "none is needed where its callers never ask for this");
 }

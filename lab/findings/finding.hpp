@@ -41,9 +41,11 @@ struct Finding {
   bool strays = false;           ///< of sizes that are not taken: the call leaves its buffers
   bool no_blocks = false;        ///< what ends a call that launches a grid without a block
   bool decides = false;          ///< the answer is wrong without it: no limit of what it takes
-  bool row_factor = false;    ///< each row has a factor of its own, as where a number of the row is another
-  bool by_influence = false;  ///< of an input that no element of a wrong answer depends on
-  std::string edited;         ///< the line of `location` with the edit that makes every call right
+  bool row_factor = false;     ///< each row has a factor of its own, as where a number of the row is another
+  bool by_influence = false;   ///< of an input that no element of a wrong answer depends on
+  std::string edited;          ///< the line of `location` with the edit that makes every call right
+  std::string edited_from;     ///< the same as it is
+  std::vector<Code> also_fit;  ///< of an edit of the label: what others are that give the same answers
   std::vector<std::pair<int, std::string>> edited_also;  ///< other lines, by their numbers, that it needs
   bool whole = false;                                    ///< with its variations all of the answer is right
   std::string variation;                ///< the one of them that this finding names, where it names one

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <utility>
 
 namespace isomer::lab {
 namespace {
@@ -29,13 +30,34 @@ bool label_clears(const std::vector<std::string>& texts) {
                      [](const std::string& text) { return clears.found_in(text); });
 }
 
-/// What the label calls the sizes of its tensors, then what the candidate's comments do, and the test.
+/// What the label calls the sizes of its tensors, in its code and its words, then what the candidate's
+/// comments do, and the test.
 NamedSizes sizes_said(const DiagnoseRequest& request) {
   NamedSizes sizes = named_sizes(request.texts);
   const auto add = [&](const NamedSizes& more) { sizes.insert(sizes.end(), more.begin(), more.end()); };
+  if (request.texts.size() == 3) add(sizes_in_documents(request.texts[1]));
   add(sizes_in_comments(request.source));
   if (request.texts.size() == 3) add(sizes_of_made_tensors(request.texts[2]));
-  return sizes;
+  return with_words_of_images(std::move(sizes));
+}
+
+/// Whether the instruction names that function.
+bool is_asked_for(const DiagnoseRequest& request, const std::string& function) {
+  return request.texts.size() == 3 && request.texts[0].find(function) != std::string::npos;
+}
+
+/// Whether one name is the other with what only says where it runs: layer_norm and layer_norm_cuda.
+bool is_name_of(const std::string& one, const std::string& other) {
+  static const Pattern around(
+      "^(?:launch|run|call|host|cuda|hip|gpu|invoke|do)_+|_+(?:launch|launcher|cuda|hip|gpu|host|kernel|"
+      "impl|fn|c|f32|f16|fp32|fp16|float|half|bf16|api|wrapper)$");
+  const auto bare = [](std::string name) {
+    for (std::string shorter = around.replaced(name, ""); shorter != name;
+         shorter = around.replaced(name, ""))
+      name = shorter;
+    return lower_case(name);
+  };
+  return bare(one) == bare(other);
 }
 
 bool has_ports(const std::string& op) {
@@ -165,7 +187,10 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
     }
     if (diagnosis.error = not_for_outside(*entry); !diagnosis.error.empty()) return;
     if (diagnosis.entry.empty()) diagnosis.entry = entry->name;
-    if (entry->name != wanted && entry->form != Entry::Form::kernel) {
+    if (entry->name != wanted && entry->form != Entry::Form::kernel && !is_asked_for(request, wanted) &&
+        is_name_of(entry->name, wanted)) {
+      diagnosis.notes.push_back(fmt::format("{} was called for the label's {}", entry->name, wanted));
+    } else if (entry->name != wanted && entry->form != Entry::Form::kernel) {
       Finding finding;
       finding.code = Code::symbol_name;
       finding.argument = wanted;
@@ -180,7 +205,8 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
         candidate, *entry,
         {own, request.rtol, request.atol, request.settings, request.wide, request.narrow_warps,
          sizes_said(request), request.with_locals, line_of_unset_sum(request.source),
-         label_clears(request.texts), works_together(request.source), request.exchanging, request.every_edit},
+         label_clears(request.texts), works_together(request.source), request.exchanging, request.every_edit,
+         request.texts.size() == 3 ? of_label(request.texts[1]).numbers : std::vector<std::string>()},
         diagnosis);
     if (functions.size() > 1 && !diagnosis.error.empty()) {
       why = fmt::format("{}: {}", function, diagnosis.error);

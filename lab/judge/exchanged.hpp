@@ -2,6 +2,7 @@
 
 #include "lab/candidate/candidate.hpp"
 #include "lab/evidence/edits/exchangeable.hpp"
+#include "lab/evidence/edits/rebuilt.hpp"
 
 #include <functional>
 #include <memory>
@@ -13,8 +14,12 @@ namespace isomer::lab {
 /// A candidate with expressions that can be exchanged.
 struct ExchangedBuild {
   std::shared_ptr<const Candidate> candidate;
-  std::vector<Exchange> edits;  ///< the likeliest first
-  std::string key;              ///< of what is compiled; empty where nothing of it is kept
+  std::vector<Exchange> edits;       ///< the likeliest first
+  std::vector<RebuiltEdit> rebuilt;  ///< those that need a build of their own; none where builds are slow
+  std::function<std::shared_ptr<const Candidate>(const RebuiltEdit&)> rebuild;  ///< null: does not compile
+  /// Edits that helped before, with calls of another signature: they are tried first.
+  std::shared_ptr<std::vector<int>> helped = std::make_shared<std::vector<int>>();
+  std::string key;  ///< of what is compiled; empty where nothing of it is kept
 };
 /// Compiles it when it is asked for; null where it does not compile so.
 using Exchanging = std::function<std::shared_ptr<const ExchangedBuild>()>;

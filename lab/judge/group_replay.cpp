@@ -87,8 +87,7 @@ void GroupReplay::run(const std::vector<Replayed>& group) {
   std::vector<Replayed> large;
   if (!smaller.empty() && taken(smaller)) large = stood_for(calls, smaller);
   if (calls.empty()) return;
-  unsure_ = bound.unsure;
-  sizes_by_ = find_sizes(approach_, calls, bound.unsure, bound.alike, other_sizes_);
+  find_sizes_of(bound, calls);
   adapt(calls.front());
   if (!bound.findings.empty()) adapted_ = true;
   if (diagnosis_.called_with.empty())
@@ -118,6 +117,19 @@ void GroupReplay::run(const std::vector<Replayed>& group) {
     diagnosis_ = by_place;
   else
     explained_ = by_name.explained_;
+}
+
+void GroupReplay::find_sizes_of(const Bound& bound, const std::vector<Replayed>& calls) {
+  const std::vector<int> unsure = take_computed(approach_.form, calls, bound.unsure);
+  bool right = false;
+  if (!settled_.empty() && !unsure.empty() && take_settled(approach_, calls, unsure, settled_, right)) {
+    sizes_by_ = right ? SizesBy::right_answer : SizesBy::likelihood;
+  } else {
+    sizes_by_ = find_sizes(approach_, calls, unsure, bound.alike, other_sizes_);
+  }
+  unsure_ = unsure;
+  if (sizes_by_ != SizesBy::guess && !unsure.empty())
+    settled_ = settled_sizes(approach_.form, calls.front(), unsure);
 }
 
 void GroupReplay::call_only(const Replayed& replayed) {
@@ -178,7 +190,7 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
       }
   }
   if (std::all_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return o.right(); })) {
-    ask_beyond(approach_, asked, diagnosis_.findings);
+    ask_beyond(approach_, asked, request_.label_numbers, diagnosis_.findings);
     const auto faults = [&] {
       return std::count_if(diagnosis_.findings.begin(), diagnosis_.findings.end(),
                            [](const Finding& each) { return !is_remark(each) && !each.made; });

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace isomer::lab {
@@ -22,6 +23,10 @@ class GroupReplay {
   /// With what an experiment changes every call is right.
   bool explained() const { return explained_; }
 
+  /// The sizes that calls of other signatures settled are tried first.
+  void take_sizes(std::vector<SettledSize> settled) { settled_ = std::move(settled); }
+  /// Of these calls; empty where they are a guess.
+  const std::vector<SettledSize>& sizes() const { return settled_; }
   /// Other calls were right with warps of 64 lanes alone: these are asked with 64 where they are right with
   /// neither.
   void prefer_wide(bool prefer) { prefers_wide_ = prefer; }
@@ -60,6 +65,8 @@ class GroupReplay {
   void set_locals(const std::vector<Replayed>& calls);
   /// Races of one line's stores with each other, where every answer is right, and the same in other orders.
   void harmless_races(const std::vector<Replayed>& calls);
+  /// What numbers are of which the names say nothing, from other calls or by trial.
+  void find_sizes_of(const Bound& bound, const std::vector<Replayed>& calls);
   /// One change after the other until the first call is answered.
   void adapt(const Replayed& replayed);
   /// Tensors in any other order, where that makes the refused call right: two of them swapped are tried
@@ -88,6 +95,7 @@ class GroupReplay {
   std::vector<int> unsure_;       ///< parameters that are sizes of which nobody says which
   std::shared_ptr<const Candidate> wide_;
   SizesBy sizes_by_ = SizesBy::callers;
+  std::vector<SettledSize> settled_;
   std::vector<Form> other_sizes_;  ///< with which the calls may be meant, where that is a guess
   bool adapted_ = false, explained_ = false, prefers_wide_ = false, launches_ = false;
   std::vector<Answer> right_answers_;

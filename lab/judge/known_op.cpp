@@ -207,8 +207,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
         called.findings.end());
     diagnosis.called_with = numbers_in_words(called.form, called.given->values);
   }
-  if (Finding of_room =
-          request.stranger ? of_unset_room(candidate, questions, called, numbers) : Finding();
+  if (Finding of_room = request.stranger ? of_unset_room(candidate, questions, called, numbers) : Finding();
       of_room.code != Code::none)
     diagnosis.findings.push_back(std::move(of_room));
   if (unsettled() && !numbers.raced && adapt_to_answer(candidate, call.settings, called)) {

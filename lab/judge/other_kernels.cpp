@@ -142,7 +142,8 @@ std::string takes_more_memory(const Called& called, const std::vector<Answer>& a
         wants_a_tensor(called.form, i)) {
       if (const std::string same = argument_called(*called.port, parameters[i].name); !same.empty())
         return fmt::format(
-            "{} also reads or writes {} ({}), and in none of the forms in which {} is asked here it has {}: it "
+            "{} also reads or writes {} ({}), and in none of the forms in which {} is asked here it has {}: "
+            "it "
             "is not judged",
             called.form.entry->name, parameters[i].name, parameters[i].type, called.port->op, same);
       return fmt::format(
@@ -168,7 +169,8 @@ std::string takes_bytes_for_numbers(const Called& called) {
                     [](DType dtype) { return size_of(dtype) == 1 || !is_float(dtype); }))
       continue;
     return fmt::format(
-        "{} takes {} ({}) for {}, which in {} is no byte: numbers in bytes, such as scales that are exponents, "
+        "{} takes {} ({}) for {}, which in {} is no byte: numbers in bytes, such as scales that are "
+        "exponents, "
         "are not asked here, so it is not judged",
         called.form.entry->name, parameters[i].name, parameters[i].type, role.name, called.port->op);
   }

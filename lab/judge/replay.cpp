@@ -90,13 +90,16 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   const ResultCounts counts(calls);
   bool guessed = false, explained = false, wide = false, launches = false;
   std::vector<Answer> without_kernels;
+  std::vector<SettledSize> settled;
   std::string why;
   const std::vector<std::vector<Replayed>> groups = by_signature(std::move(calls));
   for (const std::vector<Replayed>& group : groups) {
     const Entry& overload = overload_for(candidate, entry, group.front(), request.settings);
     GroupReplay of_group(candidate, overload, request, facts ? &*facts : nullptr, diagnosis);
     of_group.prefer_wide(wide);
+    of_group.take_sizes(settled);
     of_group.run(group);
+    settled = of_group.sizes();
     wide = of_group.is_wide();
     guessed = guessed || of_group.guessed();
     if (why.empty()) why = of_group.not_accused();

@@ -9,6 +9,8 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace isomer::lab {
 
@@ -27,6 +29,8 @@ struct ReplayRequest {
   bool shares = false;        ///< threads of a block work together in it
   Exchanging exchanging = {};
   bool every_edit = false;  ///< edits are looked for beside a cause that is known
+  /// Numbers that the label writes: it bounds values by no other. Empty where there is no label.
+  std::vector<std::string> label_numbers = {};
 };
 
 /// Replays the calls of a recording against a candidate of an op that is not known: adapts the call until it

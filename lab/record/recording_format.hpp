@@ -10,19 +10,20 @@
 #include <vector>
 
 /// A recording as a bundle. Every storage is one compact tensor; the metadata key "calls" holds a JSON list:
-///   {"function", "group", "raised", "before": [value…], "left_out": [value…], "after": [value…], "returned":
+///   {"function", "group", "raised", "before": [value…], "left_out": [value…], "computed": [value…], "after": [value…], "returned":
 ///   [value…], "unset": [value…], "seconds": [number…]}
 /// ("unset" only where the label leaves elements of what it returns as the memory was: of each returned value
 /// which, as true and false, or none; "seconds" only where the device's times of the call were taken, on the
 /// device that the key "device" names; "left_out", numbers that are the defaults of parameters which the call
-/// leaves out, only where there are any) with each value {"kind", "name"} and
+/// leaves out, and "computed", whole numbers that the label's function has in variables once it returns, by their
+/// names, only where there are any) with each value {"kind", "name"} and
 ///   tensor   "storage" (the tensor's name in the file), "dtype", "shape", "strides" in elements, "offset" in
 ///            bytes, "boolean": true of a u8 tensor that holds true and false
 ///   integer, real, boolean, text, dtype   "value"; a real that JSON lacks is "nan", "inf" or "-inf"
 ///   list     "items"
 /// and, in "before", "keyword": true where the argument was passed by its name, and "strided": n of a tensor
 /// whose first n strides may be others with the same answer, and "idle": true of what may be another with the
-/// same answer to this call. Two values of one side of a call (its arguments;
+/// same answer to this call, false where it was asked and the answer is another. Two values of one side of a call (its arguments;
 /// its answers) that name one storage share memory. The metadata key "asked" is a list of such calls that no
 /// test made, each with "asked": "large" or "small", the size of its values, "smaller", all sizes of a large
 /// call divided by one number, or "size", and then "size": [64, 63] where 63 stands in place of every

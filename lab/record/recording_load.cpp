@@ -129,12 +129,14 @@ class Reading {
       const auto idle = each.find("idle");
       if (idle != each.end() && !idle->is_boolean()) place.refuse("idle is not true or false");
       call.idle.push_back(idle != each.end() && idle->get<bool>());
+      call.idle_asked.push_back(idle != each.end());
     }
     const auto list = [&](const char* when) {
       if (!text.contains(when)) return std::vector<Value>();
       return values(place.field(text, when, json::value_t::array, "a list"), place(when), 0);
     };
     call.left_out = list("left_out");
+    call.computed = list("computed");
     call.after = list("after");
     call.returned = list("returned");
     call.unset = list("unset");

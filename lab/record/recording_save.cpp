@@ -151,10 +151,12 @@ void save_recording(const std::string& path, const Recording& recording) {
     for (std::size_t i = 0; i < std::min(call.keyword.size(), call.before.size()); ++i)
       if (call.keyword[i]) text["before"][i]["keyword"] = true;
     if (!call.left_out.empty()) list("left_out", call.left_out, arguments);
+    if (!call.computed.empty()) list("computed", call.computed, arguments);
     for (std::size_t i = 0; i < std::min(call.strided.size(), call.before.size()); ++i)
       if (call.strided[i] > 0) text["before"][i]["strided"] = call.strided[i];
     for (std::size_t i = 0; i < std::min(call.idle.size(), call.before.size()); ++i)
-      if (call.idle[i]) text["before"][i]["idle"] = true;
+      if (call.idle[i] || (i < call.idle_asked.size() && call.idle_asked[i]))
+        text["before"][i]["idle"] = bool(call.idle[i]);
     list("after", call.after, answers);
     list("returned", call.returned, answers);
     if (!call.unset.empty()) list("unset", call.unset, answers);

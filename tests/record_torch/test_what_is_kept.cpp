@@ -92,6 +92,24 @@ TEST_F(RecordTorch, StepsOfALabelChangePlaces) {
   for (const EditedReference::Edit& each : got.recording.edited.edits) EXPECT_NE(each.was, "reverse");
 }
 
+TEST_F(RecordTorch, NumbersThatTheLabelComputesAreKeptByTheirNames) {
+  const Recorded got = recorded(
+      "import math\n\ndef along(v, dim=0):\n    total = 0\n    if dim == 0:\n        M, N = v.shape[0], math.prod(v.shape[1:])\n"
+      "    else:\n        M, N = math.prod(v.shape[:-1]), v.shape[dim]\n    for t in range(M):\n        total += t\n"
+      "    flag, half = True, 0.5\n    return v.reshape(M, N) * half + total\n",
+      "import torch\nalong(torch.randn(3, 4, 5))\nalong(torch.randn(3, 4, 5), 2)\n");
+  ASSERT_EQ(got.recording.calls.size(), 2u);
+  const auto numbers = [&](std::size_t call) {
+    std::vector<std::pair<std::string, std::int64_t>> list;
+    for (const Value& each : got.recording.calls[call].computed) list.emplace_back(each.name, each.integer);
+    return list;
+  };
+  using List = std::vector<std::pair<std::string, std::int64_t>>;
+  EXPECT_EQ(numbers(0), (List{{"M", 3}, {"N", 20}}));
+  EXPECT_EQ(numbers(1), (List{{"M", 12}, {"N", 5}}));
+  for (const RecordedCall& call : got.recording.asked) EXPECT_EQ(call.computed.size(), 2u) << call.asked;
+}
+
 TEST_F(RecordTorch, RandomInputsAreTheSameEveryTime) {
   const char* test = "import torch\ntwice(torch.randn(4))\n";
   const Recorded a = recorded(kPlain, test), b = recorded(kPlain, test);

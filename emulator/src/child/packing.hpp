@@ -39,6 +39,7 @@ class Writer {
         .put(r.place)
         .put(r.where)
         .put(r.own_lane_unnamed)
+        .put(r.looks_again)
         .put(r.waits_for_left_out)
         .put(r.asserted)
         .put(r.buffer)
@@ -89,7 +90,7 @@ class Reader {
   void get(Place& p) { get(p.file), get(p.line); }
   void get(Report& r) {
     get(r.kind), get(r.kernel), get(r.block), get(r.thread), get(r.place), get(r.where),
-        get(r.own_lane_unnamed), get(r.waits_for_left_out), get(r.asserted), get(r.buffer), get(r.offset),
+        get(r.own_lane_unnamed), get(r.looks_again), get(r.waits_for_left_out), get(r.asserted), get(r.buffer), get(r.offset),
         get(r.bytes);
     get(r.other), get(r.other_block), get(r.other_thread), get(r.count), get(r.text);
   }

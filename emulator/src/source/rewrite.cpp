@@ -21,7 +21,9 @@ void rewrite_aten(Source& s) {
                                                                 {"is_hip", "is_cpu"},
                                                                 {"is_cpu", "is_cuda"},
                                                                 {"kCUDA", "kCPU"},
-                                                                {"kHIP", "kCPU"}};
+                                                                {"kHIP", "kCPU"},
+                                                                {"checkAllSameGPU", "checkAllDefined"},
+                                                                {"checkSameGPU", "isomer_same_device"}};
   const auto& t = s.text.tokens;
   for (std::size_t i = 0; i < t.size(); ++i) {
     if (t[i].is("\"cuda\"") || t[i].is("\"cuda:0\"") || t[i].is("\"hip\"") || t[i].is("\"hip:0\""))

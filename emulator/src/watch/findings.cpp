@@ -210,6 +210,7 @@ std::vector<Report> take_reports() {
       continue;
     const bool swapped = taken[i].look != nullptr && looked.count(taken[i].look) != 0;
     if (taken[i].same_values || swapped) r.kind = Kind::benign_race;
+    r.looks_again = swapped;
     if (!taken[i].value.empty()) predicate += "; " + taken[i].value;
     if (swapped) predicate += "; the read is the first look of a compare-and-swap, which looks again";
     const std::string where = r.place.line ? fmt::format("{}:{}: ", r.place.file, r.place.line) : "";

@@ -1,6 +1,7 @@
 // Ports of three Triton kernels as PyTorch extensions, in the manner of machine translations, and a program that
 // calls them with real tensors. `argv[1]` chooses what to run; the exit status is the number of wrong results.
 #include <ATen/ATen.h>
+#include <ATen/TensorUtils.h>
 #include <ATen/hip/HIPContext.h>
 #include <c10/hip/HIPGuard.h>
 #include <hip/hip_fp16.h>
@@ -16,6 +17,9 @@ __global__ void sine_kernel(const float* x, float* y, size_t n) {
 }
 at::Tensor sine(const at::Tensor& x) {
   TORCH_CHECK(x.is_cuda(), "x must be a CUDA tensor");
+  const at::TensorArg x_arg{x, "x", 1}, again{x, "x again", 2};
+  at::checkAllSameGPU("sine", {x_arg, again});
+  at::checkSameGPU("sine", x_arg, again);
   TORCH_CHECK(x.device().type() == at::kCUDA, "x must live on the GPU");
   c10::hip::HIPGuard guard(x.device());
   at::Tensor y = at::empty_like(x);

@@ -251,6 +251,9 @@ BAD(barrier_against_warp_barrier) {
 OK(barrier_against_warp_barrier) { __syncwarp(); __syncthreads(); }
 BAD(mask_without_own_lane) { out[T] = __shfl_sync(0xffffull, T, 0); }  // fault: mask_without_own_lane
 OK(mask_without_own_lane) { out[T] = (T % warpSize) < 16 ? __shfl_sync(0xffffull, T, 0) : 0; }
+// As a ballot gives to warps behind the last element, which go on with the lanes that execute together.
+BAD(mask_of_no_lane) { out[T] = __shfl_sync(__ballot_sync(~0ull, T < 0), T, 0); }  // fault: mask_of_no_lane
+OK(mask_of_no_lane) { out[T] = __shfl_sync(__ballot_sync(~0ull, T >= 0), T, 0); }
 BAD(shuffle_from_absent_lane) {
   if (threadIdx.x % warpSize < 16) out[T] = __shfl_sync(0xffffull, T, 20);  // fault: shuffle_from_absent_lane
 }

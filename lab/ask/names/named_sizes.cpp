@@ -3,6 +3,7 @@
 #include "lab/text/pattern.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -78,6 +79,50 @@ void add_launched(const std::string& text, NamedSizes& found) {
       found.push_back(each);
 }
 
+/// Tensors of a label that have the shape of one that it is given, by that one's name: `lp =
+/// log_softmax(x.float(), -1)`.
+std::map<std::string, std::string> of_same_shape(const std::string& text) {
+  static const Pattern made(
+      "(?:^|\\n)[ \\t]*([A-Za-z_]\\w*)[ \\t]*=[ "
+      "\\t]*(?:(?:torch|F|nn\\.functional|torch\\.nn\\.functional)\\.)?"
+      "(?:(?:log_softmax|softmax|sigmoid|tanh|exp|log|relu|abs|clone|square|sqrt|neg|zeros_like|empty_like|"
+      "ones_like)\\()?"
+      "([A-Za-z_]\\w*)((?:\\.(?:float|double|half|bfloat16|contiguous|clone|detach|to|abs|exp|log|sigmoid)"
+      "\\([^()]*\\))*)(?:,[^()\\n]*)?\\)?[ \\t]*(?:\\n|#|$)");
+  std::map<std::string, std::string> same;
+  for (const Match& match : made.all(text)) {
+    const std::string whole = match[0], from = match[2];
+    if (match[1] == from || (whole.find('(') == std::string::npos)) continue;
+    const auto known = same.find(from);
+    same.emplace(match[1], known == same.end() ? from : known->second);
+  }
+  return same;
+}
+
+/// How often a size is another one: `group = k // scales.shape[0]`, of sizes with and without names.
+void add_quotients(const std::string& text, NamedSizes& found) {
+  static const Pattern quotient(
+      "(?:^|\\n)[ \\t]*([A-Za-z_]\\w*)[ \\t]*=[ "
+      "\\t]*([A-Za-z_]\\w*)(?:\\.(?:shape\\[|size\\()(-?\\d+)[\\])])?[ \\t]*"
+      "//[ \\t]*([A-Za-z_]\\w*)(?:\\.(?:shape\\[|size\\()(-?\\d+)[\\])])?[ \\t]*(?:\\n|#|$)");
+  const auto size = [&](const std::string& name, const std::string& dim) -> std::optional<NamedSize> {
+    if (!dim.empty()) return NamedSize{"", name, std::atoi(dim.c_str()), -1, false};
+    for (const NamedSize& each : found)
+      if (each.name == name && !each.all && !each.flattened && !each.stride && each.over.empty()) return each;
+    return std::nullopt;
+  };
+  NamedSizes added;
+  for (const Match& match : quotient.all(text)) {
+    const std::optional<NamedSize> above = size(match[2], match[3]), below = size(match[4], match[5]);
+    if (!above || !below) continue;
+    added.push_back(*above);
+    added.back().name = match[1];
+    added.back().over = below->tensor;
+    added.back().over_dim = below->dim;
+  }
+  found.insert(found.end(), added.begin(), added.end());
+}
+
 }  // namespace
 
 NamedSizes named_sizes(const std::vector<std::string>& texts) {
@@ -135,8 +180,38 @@ NamedSizes named_sizes(const std::vector<std::string>& texts) {
       found.push_back({match[2], match[5], std::atoi(match[6].c_str()), -1, false});
     }
   }
+  for (const std::string& text : texts) {
+    const std::map<std::string, std::string> same = of_same_shape(text);
+    for (NamedSize& each : found)
+      if (const auto of = same.find(each.tensor); of != same.end()) each.tensor = of->second;
+  }
+  for (const std::string& text : texts) add_quotients(text, found);
   for (const std::string& text : texts) add_launched(text, found);
   return found;
+}
+
+NamedSizes with_words_of_images(NamedSizes sizes) {
+  const auto letter = [](const NamedSize& each, char of, int from_last) {
+    const bool at =
+        each.dim < 0 ? each.dim == -from_last : each.rank > 0 && each.dim == each.rank - from_last;
+    return each.name.size() == 1 && std::tolower(static_cast<unsigned char>(each.name[0])) == of && at &&
+           !each.all && !each.stride && each.over.empty();
+  };
+  NamedSizes words;
+  for (const NamedSize& width : sizes)
+    for (const NamedSize& height : sizes) {
+      if (width.tensor != height.tensor || !letter(width, 'w', 1) || !letter(height, 'h', 2)) continue;
+      const auto add = [&](const NamedSize& size, const char* name) {
+        words.push_back(size);
+        words.back().name = name;
+      };
+      add(height, "height");
+      add(width, "width");
+      for (const NamedSize& each : sizes)
+        if (each.tensor == width.tensor && letter(each, 'c', 3)) add(each, "channels");
+    }
+  sizes.insert(sizes.end(), words.begin(), words.end());
+  return sizes;
 }
 
 }  // namespace isomer::lab

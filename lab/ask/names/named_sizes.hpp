@@ -5,8 +5,8 @@
 
 namespace isomer::lab {
 
-/// What a label calls a size of a tensor: `m, k = x.shape`, `n = x.shape[0]`, `count = x.numel()`; or a
-/// stride, by the name that its kernel has for it.
+/// What a label calls a size of a tensor: `m, k = x.shape`, `n = x.shape[0]`, `count = x.numel()`, a
+/// quotient of two; or a stride, by the name that its kernel has for it.
 struct NamedSize {
   std::string name, tensor;
   int dim = 0;             ///< negative ones count from the last
@@ -14,9 +14,14 @@ struct NamedSize {
   bool all = false;        ///< all elements
   bool flattened = false;  ///< of a tensor whose leading dimensions the label has made one: x.view(-1, n)
   bool stride = false;     ///< the stride of that dimension
+  std::string over = {};   ///< of a quotient of two sizes, `k // scales.shape[0]`: the other one's tensor
+  int over_dim = 0;
 };
 using NamedSizes = std::vector<NamedSize>;
 
 NamedSizes named_sizes(const std::vector<std::string>& texts);
+
+/// The same with the words for the letters of images: of `n, c, h, w = x.shape` h is the height.
+NamedSizes with_words_of_images(NamedSizes sizes);
 
 }  // namespace isomer::lab

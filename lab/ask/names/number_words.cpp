@@ -24,12 +24,13 @@ std::string length_said(const std::vector<std::string>& words) {
   static const std::vector<std::string> queries = {"q", "query", "queries"},
                                         keys = {"kv",     "k",    "key",     "keys", "cache",
                                                 "cached", "past", "current", "cur",  "max"},
-                                        counts = {"num",      "n",       "nr",        "count",    "total",
-                                                  "of",       "len",     "length",    "lens",     "seq",
-                                                  "sequence", "seqlen",  "tokens",    "rows",     "positions",
-                                                  "valid",    "actual",  "effective", "used",     "context",
-                                                  "ctx",      "history", "capacity",  "allocated",
-                                                  "buf",      "buffer"};
+                                        counts = {"num",    "n",         "nr",        "count",
+                                                  "total",  "of",        "len",       "length",
+                                                  "lens",   "seq",       "sequence",  "seqlen",
+                                                  "tokens", "rows",      "positions", "valid",
+                                                  "actual", "effective", "used",      "context",
+                                                  "ctx",    "history",   "capacity",  "allocated",
+                                                  "buf",    "buffer"};
   bool query = false, key = false;
   for (const std::string& word : words) {
     query = query || one_of(queries, word);
@@ -106,7 +107,8 @@ bool number_of_pages(const Port& port, const Parameter& p, Passing& passing) {
   if (table == port.roles.end() || !page) return false;
   static const Pattern kPage("(kv_?)?(block|page)_?(block_?)?size|(tokens|keys)_per_(block|page)"),
       kWidth(
-          "max_(num_)?(blocks|pages)(_per_(seq|sequence|request))?|(num_)?(blocks|pages)_per_(seq|sequence|request)|(block|page)_table_"
+          "max_(num_)?(blocks|pages)(_per_(seq|sequence|request))?|(num_)?(blocks|pages)_per_(seq|sequence|"
+          "request)|(block|page)_table_"
           "(stride|width)(_0)?"),
       kPages("(num|n|total)_(kv_)?(blocks|pages)"),
       kMost(

@@ -176,10 +176,11 @@ bool is_cleared_room(const Port& port, const Parameter& parameter) {
   if (parameter.kind != Kind::pointer || parameter.is_const || parameter.has_default ||
       is_float(parameter.element) || port.role_of(parameter.name) >= 0)
     return false;
-  return holds_any(words_said(parameter.name),
-                   {"flag",      "flags",     "status", "error",    "errors",    "err",     "counter", "counters",
-                    "semaphore", "semaphores", "lock",   "locks",    "ticket",    "tickets", "barrier", "barriers",
-                    "sync",      "overflow",   "done",   "finished", "arrived",   "nan",     "nans",    "invalid"});
+  return holds_any(
+      words_said(parameter.name),
+      {"flag",      "flags",      "status", "error",    "errors",  "err",     "counter", "counters",
+       "semaphore", "semaphores", "lock",   "locks",    "ticket",  "tickets", "barrier", "barriers",
+       "sync",      "overflow",   "done",   "finished", "arrived", "nan",     "nans",    "invalid"});
 }
 
 std::string pages_of(const Entry& entry, const Port& port) {

@@ -17,8 +17,7 @@ std::string comments_of(const std::string& source) {
         i += source[i] == '\\' ? 1 : 0;
     } else if (source[i] == '/' && (source[i + 1] == '/' || source[i + 1] == '*')) {
       const bool line = source[i + 1] == '/';
-      const std::size_t end =
-          std::min(line ? source.find('\n', i) : source.find("*/", i + 2), source.size());
+      const std::size_t end = std::min(line ? source.find('\n', i) : source.find("*/", i + 2), source.size());
       text += source.substr(i + 2, end - i - 2) + " \n";
       i = end;
     }
@@ -66,16 +65,23 @@ void add_dimensions(const std::string& tensor, const std::vector<std::string>& p
   }
 }
 
-}  // namespace
+/// The comments of a label, and what documents its functions.
+std::string documents_of(const std::string& label) {
+  static const Pattern texts("(?s)\"\"\"(.*?)\"\"\"|'''(.*?)'''|#([^\n]*)");
+  std::string text;
+  for (const Match& match : texts.all(label)) text += match[1] + match[2] + match[3] + " \n";
+  return text;
+}
 
-NamedSizes sizes_in_comments(const std::string& source) {
-  // "x", "x and y", "x, y and z", then what says that a shape follows.
+NamedSizes sizes_in_words(const std::string& comments) {
+  // "x", "x and y", "x, y and z", with what they are made of, then what says that a shape follows.
   static const Pattern shape(
-      "([A-Za-z_]\\w*(?:(?:[ \\t]*[,/][ \\t]*|[ \\t]+and[ \\t]+)[A-Za-z_]\\w*)*)[ \\t]*"
-      "(?::|=|is|are|of shape|has shape)?[ \\t]*(?:of[ \\t]+)?(?:shape)?[ \\t]*[:=]?[ \\t]*[\\[(]([^\\])\\[(]*)[\\])]");
+      "([A-Za-z_]\\w*(?:(?:[ \\t]*[,/][ \\t]*|[ \\t]+and[ \\t]+)[A-Za-z_]\\w*)*)"
+      "(?:[ \\t]+(?:u?int\\d*|float\\d*|fp\\d+|bf16|bfloat16|half|bool|long))?[ \\t]*"
+      "(?::|=|is|are|of shape|has shape)?[ \\t]*(?:of[ \\t]+)?(?:shape)?[ \\t]*[:=]?[ "
+      "\\t]*[\\[(]([^\\])\\[(]*)[\\])]");
   static const Pattern word("[A-Za-z_]\\w*");
   NamedSizes found;
-  const std::string comments = comments_of(source);
   for (const Match& match : shape.all(comments)) {
     const std::vector<std::string> parts = parts_of(match[2]);
     const std::string tensors = match[1];
@@ -85,9 +91,16 @@ NamedSizes sizes_in_comments(const std::string& source) {
   return found;
 }
 
+}  // namespace
+
+NamedSizes sizes_in_comments(const std::string& source) { return sizes_in_words(comments_of(source)); }
+
+NamedSizes sizes_in_documents(const std::string& label) { return sizes_in_words(documents_of(label)); }
+
 NamedSizes sizes_of_made_tensors(const std::string& test) {
   static const Pattern made(
-      "([A-Za-z_]\\w*)[ \\t]*=[ \\t]*torch\\.(?:randn|rand|empty|zeros|ones|full)[ \\t]*\\([ \\t]*[(\\[]?[ \\t]*"
+      "([A-Za-z_]\\w*)[ \\t]*=[ \\t]*torch\\.(?:randn|rand|empty|zeros|ones|full)[ \\t]*\\([ \\t]*[(\\[]?[ "
+      "\\t]*"
       "([A-Za-z_]\\w*(?:[ \\t]*,[ \\t]*[A-Za-z_]\\w*)*)[ \\t]*(,[ \\t]*[A-Za-z_]\\w*[ \\t]*=|[)\\]])");
   NamedSizes found;
   for (const Match& match : made.all(test)) {

@@ -73,6 +73,13 @@ bool is_of_tiles(const std::string& name) {
   return tiles.is(lower_case(name));
 }
 
+/// Whether a name says that results are written there.
+bool is_of_result(const std::string& name) {
+  static const Pattern result(
+      "(?:d_|p_|h_)?(?:out|outputs?|dst|res|results?|ret)(?:_?(?:ptr|data|tensor|d))?");
+  return result.is(lower_case(name));
+}
+
 bool fits(const Parameter& p, const Port::Role& role, const Value& value) {
   if (p.kind == Kind::any) return true;
   if (role.tensor || value.kind == Value::Kind::none) return is_memory(p) || p.kind == Kind::unknown;
@@ -90,8 +97,23 @@ bool fits(const Parameter& p, const Port::Role& role, const Value& value) {
 /// What callers leave to the original's default, by its name; null: nothing of that name.
 const Value* left_out(const Replayed& replayed, const Parameter& parameter) {
   for (const Value& value : replayed.left_out)
-    if (!parameter.name.empty() && bare(value.name) == bare(parameter.name)) return &value;
+    if (!parameter.name.empty() && value.kind != Value::Kind::list &&
+        bare(value.name) == bare(parameter.name))
+      return &value;
   return nullptr;
+}
+
+/// What a size is divided by; false where no tensor of that name has the dimension.
+bool set_divisor(Passing& passing, const NamedSize& size, const Replayed& replayed) {
+  for (std::size_t r = 0; r < replayed.roles.size(); ++r) {
+    if (!replayed.values[r].is_tensor() || bare(replayed.roles[r].name) != bare(size.over)) continue;
+    const int rank = replayed.values[r].tensor.rank;
+    passing.what = What::ratio;
+    passing.less_role = static_cast<int>(r);
+    passing.less_dim = size.over_dim < 0 ? size.over_dim + rank : size.over_dim;
+    if (passing.less_dim >= 0 && passing.less_dim < rank) return true;
+  }
+  return false;
 }
 
 /// A size, a count or a stride by a name that the label gives it, of a tensor of that name.
@@ -114,6 +136,7 @@ std::optional<Passing> size_of_label(const Parameter& parameter, const Replayed&
       passing.what = size.stride ? What::stride : size.all ? What::elements : What::size;
       passing.dim = size.dim < 0 ? size.dim + rank : size.dim;
       if (!size.all && (passing.dim < 0 || passing.dim >= rank)) continue;
+      if (!size.over.empty() && !set_divisor(passing, size, replayed)) continue;
       return passing;
     }
   }
@@ -163,6 +186,7 @@ std::optional<Passing> size_alike(const std::vector<Parameter>& parameters, std:
       const std::optional<Passing> passing = size_of_label(named, replayed, {size});
       if (!passing) continue;
       const Tensor& tensor = replayed.values[static_cast<std::size_t>(passing->role)].tensor;
+      if (passing->what == What::ratio) continue;
       const std::int64_t is = passing->what == What::elements ? tensor.numel()
                               : passing->what == What::rows
                                   ? tensor.numel() / std::max<std::int64_t>(tensor.size(-1), 1)
@@ -393,6 +417,16 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
       return each.again && each.role == static_cast<int>(r) && r >= replayed.call->before.size();
     });
   };
+  // One result is written where a name says so, before memory that the call leaves out.
+  const auto results =
+      std::count_if(replayed.roles.begin() + static_cast<std::ptrdiff_t>(replayed.call->before.size()),
+                    replayed.roles.end(), [](const Port::Role& role) { return role.tensor; });
+  for (std::size_t p = 0; results == 1 && p < parameters.size(); ++p)
+    for (std::size_t r = replayed.call->before.size(); r < replayed.roles.size(); ++r)
+      if (is_memory(parameters[p]) && !parameters[p].is_const && is_of_result(parameters[p].name) &&
+          may(p, r) && !again(r) &&
+          (parameters[p].element == DType::none || parameters[p].element == replayed.values[r].tensor.dtype))
+        take(p, r);
   for (const bool exact : {true, false})
     for (std::size_t p = 0; p < parameters.size(); ++p)
       for (std::size_t r = 0; r < replayed.roles.size(); ++r)
@@ -425,6 +459,8 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
               fmt::format("take {}", name_of(tensor.dtype))));
         }
       }
+    } else if (is_number(parameters[p]) && left_out(replayed, parameters[p]) != nullptr) {
+      passing = stand_in(parameters[p], replayed, p, bound);
     } else if (arrays[p].what != What::none) {
       passing.role = role_of_array(arrays[p], p, parameters, replayed.roles, role_at);
       passing.what = passing.role < 0 ? What::none : arrays[p].what;

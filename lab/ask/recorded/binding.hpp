@@ -4,6 +4,7 @@
 #include "lab/ask/recorded/replayed.hpp"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace isomer::lab {
@@ -27,6 +28,12 @@ std::optional<Bound> in_order_of_names(const Form& form, const Replayed& replaye
 const Entry& overload_for(const Candidate& candidate, const Entry& entry, const Replayed& replayed,
                           const CallSettings& settings);
 
+/// Passes what the reference computes under a parameter's name: where the names say nothing of it (`unsure`),
+/// or say a size that is another number in one of the calls; and the items of lists that it is given, as
+/// `stride_h, stride_w` for `stride`. What of `unsure` is left.
+std::vector<int> take_computed(Form& form, const std::vector<Replayed>& calls,
+                               const std::vector<int>& unsure);
+
 /// What the sizes that a candidate is given go back to: its callers or names that say them, an answer that is
 /// right with them, that they alone are likely and keep to the memory, or a guess.
 enum class SizesBy : std::uint8_t { callers, right_answer, likelihood, guess };
@@ -39,6 +46,18 @@ enum class SizesBy : std::uint8_t { callers, right_answer, likelihood, guess };
 /// of which pass the same numbers.
 SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
                    const std::vector<int>& alike, std::vector<Form>& tried);
+/// The sizes that calls of one signature settled, by the names of the parameter and of the tensors: those of
+/// another signature have the same.
+struct SettledSize {
+  std::string parameter, tensor, other_tensor;  ///< the last of a quotient or a difference; else empty
+  Passing passing;
+};
+std::vector<SettledSize> settled_sizes(const Form& form, const Replayed& replayed,
+                                       const std::vector<int>& unsure);
+/// Passes `unsure` as they were settled, where each is; false, and nothing changed, where one is not or where
+/// the calls stray from their memory with them. `right`: every answer is.
+bool take_settled(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
+                  const std::vector<SettledSize>& settled, bool& right);
 /// Other ways to pass the whole numbers `unsure` than the form's: those that pass the same in `calls`, and
 /// other numbers in `larger`.
 std::vector<Form> same_in_all_but(const Form& form, const std::vector<Replayed>& calls,

@@ -294,6 +294,50 @@ SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const
   return SizesBy::likelihood;
 }
 
+std::vector<SettledSize> settled_sizes(const Form& form, const Replayed& replayed,
+                                       const std::vector<int>& unsure) {
+  std::vector<SettledSize> settled;
+  const auto name = [&](int role) {
+    return role < 0 ? std::string() : replayed.roles[static_cast<std::size_t>(role)].name;
+  };
+  for (const int each : unsure) {
+    const auto at = static_cast<std::size_t>(each);
+    if (at >= form.passings.size() || at >= form.entry->parameters.size()) continue;
+    const Passing& passing = form.passings[at];
+    settled.push_back(
+        {form.entry->parameters[at].name, name(passing.role), name(passing.less_role), passing});
+  }
+  return settled;
+}
+
+bool take_settled(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
+                  const std::vector<SettledSize>& settled, bool& right) {
+  Form form = approach.form;
+  const std::vector<Port::Role>& roles = calls.front().roles;
+  const auto role_of = [&](const std::string& name) {
+    const auto found =
+        std::find_if(roles.begin(), roles.end(), [&](const Port::Role& role) { return role.name == name; });
+    return found == roles.end() ? -1 : static_cast<int>(found - roles.begin());
+  };
+  for (const int each : unsure) {
+    const auto at = static_cast<std::size_t>(each);
+    const auto found = std::find_if(settled.begin(), settled.end(), [&](const SettledSize& size) {
+      return at < form.entry->parameters.size() && size.parameter == form.entry->parameters[at].name;
+    });
+    if (found == settled.end() || at >= form.passings.size()) return false;
+    Passing passing = found->passing;
+    passing.role = role_of(found->tensor);
+    if (passing.role < 0) return false;
+    if (!found->other_tensor.empty() && (passing.less_role = role_of(found->other_tensor)) < 0) return false;
+    form.passings[at] = passing;
+  }
+  const Tried now = tried_with(approach, form, by_size(calls));
+  if (!now.keeps) return false;
+  right = now.right;
+  approach.form = std::move(form);
+  return true;
+}
+
 std::vector<Form> same_in_all_but(const Form& form, const std::vector<Replayed>& calls,
                                   const Replayed& larger, const std::vector<int>& unsure) {
   constexpr std::size_t kMost = 24;

@@ -23,6 +23,11 @@ struct Extent {
   bool first = false, last = false;  ///< it is a tensor's first dimension of several, its last
   bool in_output = false;
   bool leads = true;  ///< it is nowhere but a first dimension, by which nothing is addressed
+  /// One number in several calls, which a kernel may have as a constant.
+  bool constant() const {
+    return numbers.size() > 1 &&
+           std::all_of(numbers.begin(), numbers.end(), [&](std::int64_t n) { return n == numbers.front(); });
+  }
 };
 
 struct Extents {
@@ -188,7 +193,8 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
   const std::vector<bool> said = said_by_callers(form, calls, extents, unsure);
   std::vector<LikelySizes> ways;
   std::vector<std::size_t> chosen;
-  bool all = true;  // every extent has to be said; otherwise those that lead a tensor may be left out
+  bool all =
+      true;  // every extent has to be said; otherwise those that lead a tensor and constants need not be
   const auto keep = [&] {
     std::vector<bool> covered = said;
     for (const std::size_t each : chosen)
@@ -198,7 +204,7 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
       for (std::size_t o = 0; o < covered.size(); ++o)
         if (chosen_ones[o] && follows(extents.list[e].numbers, extents.list[o].numbers)) covered[e] = true;
     for (std::size_t e = 0; e < covered.size(); ++e)
-      if (!covered[e] && (all || !extents.list[e].leads)) return;
+      if (!covered[e] && (all || (!extents.list[e].leads && !extents.list[e].constant()))) return;
     LikelySizes way;
     way.form = form;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
@@ -227,7 +233,8 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
   choose();
   std::stable_sort(ways.begin(), ways.end(), by_likelihood);
   if (ways.empty() || ways.front().against > 0) {
-    // Rows that indices and lengths name, and as many of these as there are, need no number.
+    // Rows that indices and lengths name, and as many of these as there are, need no number, nor does what
+    // never changes.
     constexpr std::size_t kMostLoose = 30;
     std::vector<LikelySizes> strict = std::exchange(ways, {});
     all = false;

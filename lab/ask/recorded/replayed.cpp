@@ -99,6 +99,57 @@ void leave_unreached_open(const Replayed& call, Replayed::Output& output, const 
   kept.push_back(std::move(copy));
 }
 
+/// A result that is an argument's content in one call, and not in another, is that by chance.
+void keep_only_those_again_in_each(std::vector<Replayed>& list) {
+  std::set<std::pair<std::string, int>> fresh;
+  for (const Replayed& each : list)
+    for (const Replayed::Output& output : each.outputs)
+      if (output.returned >= 0 && !output.again) fresh.emplace(each.call->function, output.returned);
+  for (Replayed& each : list)
+    for (Replayed::Output& output : each.outputs)
+      output.again = output.again && fresh.count({each.call->function, output.returned}) == 0;
+}
+
+/// What a call's function computes, and the items of lists of two or three whole numbers: "size[0]".
+/// `defaults`: of lists that calls of the function leave out, which the recorder's own calls do not tell.
+std::map<std::string, Value> numbers_of(const RecordedCall& call, const std::vector<Value>& defaults) {
+  std::map<std::string, Value> numbers;
+  for (const Value& value : call.computed) numbers.emplace(value.name, value);
+  const auto add_items = [&](const Value& value) {
+    const std::size_t count = value.kind == Value::Kind::list ? value.items.size() : 0;
+    if (count < 2 || count > 3 || std::any_of(value.items.begin(), value.items.end(), [](const Value& item) {
+          return item.kind != Value::Kind::integer;
+        }))
+      return;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string name = fmt::format("{}[{}]", value.name, i);
+      numbers.emplace(name, integer_value(name, value.items[i].integer));
+    }
+  };
+  for (const Value& value : call.before) add_items(value);
+  for (const Value& value : defaults)
+    if (numbers.count(value.name + "[0]") == 0) add_items(value);
+  return numbers;
+}
+
+/// Behind the values of each call the numbers that all of its function's calls have.
+void add_computed(std::vector<Replayed>& list) {
+  std::map<std::string, std::map<std::string, std::size_t>> counts;  // of a function, of a name
+  std::map<std::string, std::size_t> calls;
+  std::vector<std::map<std::string, Value>> numbers;
+  std::map<std::string, std::vector<Value>> defaults;
+  for (const Replayed& each : list)
+    for (const Value& value : each.call->left_out) defaults[each.call->function].push_back(value);
+  for (const Replayed& each : list) {
+    ++calls[each.call->function];
+    numbers.push_back(numbers_of(*each.call, defaults[each.call->function]));
+    for (const auto& [name, value] : numbers.back()) ++counts[each.call->function][name];
+  }
+  for (std::size_t i = 0; i < list.size(); ++i)
+    for (const auto& [name, count] : counts[list[i].call->function])
+      if (count == calls[list[i].call->function]) list[i].values.push_back(numbers[i].at(name));
+}
+
 }  // namespace
 
 std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* facts) {
@@ -178,6 +229,14 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
   };
   for (const RecordedCall& call : recording.calls) add(call);
   for (const RecordedCall& call : recording.asked) add(call);
+  keep_only_those_again_in_each(list);
+  add_computed(list);
+  const bool asks_idle =
+      std::any_of(recording.calls.begin(), recording.calls.end(), [](const RecordedCall& call) {
+        return std::count(call.idle_asked.begin(), call.idle_asked.end(), true) >
+               std::count(call.idle.begin(), call.idle.end(), true);
+      });
+  for (Replayed& each : list) each.asks_idle = asks_idle;
   for (Replayed& call : list)
     for (const Replayed& other : list)
       for (std::size_t t = 0; &call != &other && t < call.outputs.size() && t < other.outputs.size(); ++t)

@@ -18,7 +18,9 @@ struct Replayed {
   const RecordedCall* call = nullptr;
   std::string line;
   std::vector<Port::Role> roles;
-  std::vector<Value> values;  ///< one per role; what is returned is zero
+  /// One per role; what is returned is zero. Behind them the numbers that the reference computes on its way in
+  /// every call of the function, in the order of their names.
+  std::vector<Value> values;
   struct Output {
     std::string name;
     int role = 0;
@@ -35,6 +37,7 @@ struct Replayed {
   std::vector<Value> kept;      ///< memory of what the outputs want
   std::vector<Value> left_out;  ///< defaults of the reference's that the call makes use of, by their names
   bool empty = false;           ///< an argument has no elements
+  bool asks_idle = false;       ///< the recorder asked calls whether they depend on their arguments
   bool shared = false;          ///< several writers are asked for one row
 };
 

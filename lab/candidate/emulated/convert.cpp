@@ -162,7 +162,8 @@ Answer lab_answer(emulator::CallResult result, const std::vector<Value>& argumen
     answer.arguments.push_back(with_storage_of(arguments[i], result.arguments[i]));
   for (const SessionValue& v : result.returned) answer.returned.push_back(lab_value(v));
   for (emulator::Report& r : result.reports) {
-    answer.seen.push_back(seen_of(r));
+    // Whatever such a read has seen, the swap decides.
+    if (!r.looks_again) answer.seen.push_back(seen_of(r));
     // A kernel that stopped the process tells where by its report.
     const bool ended = r.kind == emulator::Kind::crash || r.kind == emulator::Kind::stack_overflow ||
                        r.kind == emulator::Kind::step_limit || r.kind == emulator::Kind::endless_wait;

@@ -39,7 +39,12 @@ std::size_t behind_headers(std::string_view source, std::size_t first_word) {
 
 EditPlaces::EditPlaces(const std::string& source, const CppTokens& tokens, const CppFunctions& functions,
                        const std::map<int, LeftAlone>& lines, const OfLabel& label)
-    : source_(source), tokens_(tokens), functions_(functions), lines_(lines), label_(label) {}
+    : source_(source),
+      tokens_(tokens),
+      functions_(functions),
+      lines_(lines),
+      label_(label),
+      absent_(label.numbers, tokens) {}
 
 bool EditPlaces::open(std::size_t token) const {
   const auto found = lines_.find(tokens_[token].line);
@@ -187,8 +192,41 @@ std::vector<std::string> functions_in(const std::string& label) {
   return functions;
 }
 
+/// Without comments and what stands in quotes over lines.
+std::string code_of(const std::string& label) {
+  static const Pattern quoted("(?s)\"\"\".*?\"\"\"|'''.*?'''"), comment("#[^\n]*");
+  return comment.replaced(quoted.replaced(label, ""), "");
+}
+
+std::vector<std::string> numbers_in(const std::string& code) {
+  static const Pattern number("(?:^|[^\\w.])(\\d+\\.?\\d*(?:[eE][-+]?\\d+)?)");
+  std::vector<std::string> numbers;
+  for (const Match& match : number.all(code)) {
+    std::string text = match[1];
+    if (text.back() == '.') text += '0';
+    if (std::find(numbers.begin(), numbers.end(), text) == numbers.end()) numbers.push_back(text);
+  }
+  return numbers;
+}
+
+std::vector<std::vector<std::string>> lists_in(const std::string& code) {
+  static const Pattern list("[\\[(]\\s*(-?\\d[\\w.+-]*(?:\\s*,\\s*-?\\d[\\w.+-]*)+)\\s*,?\\s*[\\])]"),
+      element("-?\\d[\\w.+-]*");
+  std::vector<std::vector<std::string>> lists;
+  for (const Match& match : list.all(code)) {
+    const std::string text = match[1];
+    std::vector<std::string> elements;
+    for (const Match& each : element.all(text)) elements.push_back(each[0]);
+    lists.push_back(std::move(elements));
+  }
+  return lists;
+}
+
 }  // namespace
 
-OfLabel of_label(const std::string& label) { return {bounds_in(label), functions_in(label)}; }
+OfLabel of_label(const std::string& label) {
+  const std::string code = code_of(label);
+  return {bounds_in(label), functions_in(label), numbers_in(code), lists_in(code)};
+}
 
 }  // namespace isomer::lab

@@ -38,15 +38,17 @@ enum class LeftAlone { rewrites, statements, all };
 
 /// What a label has that a port may lack, as C++ writes it.
 struct OfLabel {
-  std::vector<std::string> bounds = {"0.0f"};  ///< numbers between which a value may have to be
-  std::vector<std::string> functions = {};     ///< of one number: "expf"
+  std::vector<std::string> bounds = {"0.0f"};        ///< numbers between which a value may have to be
+  std::vector<std::string> functions = {};           ///< of one number: "expf"
+  std::vector<std::string> numbers = {};             ///< all that it writes, without signs
+  std::vector<std::vector<std::string>> lists = {};  ///< of more than one number, in brackets
 };
 
 /// The source with every edit that is worth trying, but for those of some lines.
 Exchangeable exchangeable(const std::string& source, const std::map<int, LeftAlone>& lines = {},
                           const OfLabel& label = {});
 
-/// The numbers that a label bounds values by, and the functions that it takes of one.
+/// The numbers and lists that a label has, those that it bounds values by, and the functions that it takes.
 OfLabel of_label(const std::string& label);
 
 }  // namespace isomer::lab

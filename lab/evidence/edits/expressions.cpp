@@ -1,3 +1,4 @@
+#include "lab/evidence/edits/numbers.hpp"
 #include "lab/evidence/edits/operands.hpp"
 #include "lab/evidence/edits/places.hpp"
 
@@ -5,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <utility>
@@ -47,50 +47,6 @@ void add_operator(EditPlaces& places, std::size_t at) {
   places.replace(at, fmt::format("{} isomer_edits::{}{{{}}} {}", op->word, op->name, number, op->word));
 }
 
-/// Other numbers in place of a whole one, as text without its suffix.
-std::vector<std::string> other_whole(const std::string& digits) {
-  std::int64_t value = 0;
-  const bool hex = digits.size() > 2 && (digits[1] == 'x' || digits[1] == 'X');
-  const auto [end, error] =
-      std::from_chars(digits.data() + (hex ? 2 : 0), digits.data() + digits.size(), value, hex ? 16 : 10);
-  if (error != std::errc() || end != digits.data() + digits.size()) return {};
-  std::vector<std::int64_t> others = {value + 1, value - 1, 2 * value, value / 2, 0, 1, 4 * value};
-  if (value > 1 << 20) others = {value >> 1, 2 * value + 1};
-  std::vector<std::string> texts;
-  for (const std::int64_t each : others) {
-    const std::string text = hex ? fmt::format("{:#x}", each) : std::to_string(each);
-    if (each != value && (each >= 0 || !hex) && std::find(texts.begin(), texts.end(), text) == texts.end())
-      texts.push_back(text);
-  }
-  return texts;
-}
-
-std::vector<std::string> other_real(const std::string& digits, const std::string& suffix) {
-  const double value = std::strtod(digits.c_str(), nullptr);
-  std::vector<std::string> texts;
-  const auto put = [&](double each) {
-    std::string text = fmt::format("{:.9g}", each);
-    if (text.find_first_of(".e") == std::string::npos) text += ".0";
-    texts.push_back(text + suffix);
-  };
-  if (value == 0) {
-    put(1);
-    texts.emplace_back(suffix.empty() ? "-(double)INFINITY" : "-INFINITY");
-    return texts;
-  }
-  for (const double factor : {-1.0, 2.0, 0.5, 10.0, 0.1}) put(value * factor);
-  if (value != 1) put(1);
-  put(0);
-  if (value < 0.1)
-    for (const double epsilon : {1e-5, 1e-6, 1e-8, 1e-10, 1e-12, 1e-4})
-      if (epsilon != value) put(epsilon);
-  if (value > 200)
-    for (const double largest : {448.0, 127.0, 128.0, 255.0, 256.0, 240.0})
-      if (largest != value) put(largest);
-  if (value == 1) put(-value);
-  return texts;
-}
-
 /// Whether a number is the null stream, or no shared memory, of a launch or a copy.
 bool is_nothing_of_launch(const CppTokens& tokens, std::size_t at) {
   if (!tokens.is(at, "0") || at == 0 || !tokens.is(at - 1, ",")) return false;
@@ -105,18 +61,11 @@ void add_number(EditPlaces& places, std::size_t at) {
   if (tokens[at].kind != CppToken::Kind::number || !places.open(at) || is_nothing_of_launch(tokens, at))
     return;
   const std::string text(tokens.text(at));
-  const bool hex = text.size() > 2 && (text[1] == 'x' || text[1] == 'X');
-  const bool real = !hex && text.find_first_of(".eE") != std::string::npos;
-  std::size_t end = text.size();
-  while (end > 0 && std::string_view("uUlLfF").find(text[end - 1]) != std::string_view::npos &&
-         !(hex && (text[end - 1] == 'f' || text[end - 1] == 'F')))
-    --end;
-  const std::string suffix = text.substr(end);
-  std::vector<std::string> others =
-      real ? other_real(text.substr(0, end), suffix) : other_whole(text.substr(0, end));
+  const bool real = is_real_number(text);
+  std::vector<std::string> others = other_numbers(text);
+  const std::vector<std::string> of_label = places.absent().near(text);
+  others.insert(others.end(), of_label.begin(), of_label.end());
   if (others.empty()) return;
-  if (!real)
-    for (std::string& each : others) each += suffix;
   const int number = places.next();
   std::string list = text;
   const double own = real ? std::strtod(text.c_str(), nullptr) : 0;
@@ -131,9 +80,54 @@ void add_number(EditPlaces& places, std::size_t at) {
     // Another divisor of a test for a remainder only chooses another way.
     const bool of_remainder =
         at > 0 && tokens.is(at - 1, "%") && (tokens.is(at + 1, "==") || tokens.is(at + 1, "!="));
-    places.add({{at, at, others[i]}}, code, of_remainder ? 4 : i < 2 ? 1 : 2);
+    places.add({{at, at, others[i]}}, code,
+               of_remainder                                    ? 4
+               : i < 2 || i + of_label.size() >= others.size() ? 1
+                                                               : 2);
   }
   places.replace(at, fmt::format("isomer_edits::value({}, {})", number, list));
+}
+
+/// The least and the largest numbers of a type, which maxima and minima begin with.
+void add_limit(EditPlaces& places, std::size_t at) {
+  const CppTokens& tokens = places.tokens();
+  if (!places.open(at) || !tokens.is_name(at)) return;
+  std::size_t first = at, last = at;
+  std::string_view word = tokens.text(at);
+  std::vector<std::string> others;
+  if (word == "FLT_MIN") {
+    others = {"-FLT_MAX", "-INFINITY"};
+  } else if (word == "FLT_MAX" || word == "INFINITY") {
+    if (at > 0 && tokens.is(at - 1, "-")) {
+      first = at - 1;
+      others = {"0.0f", std::string(word)};
+    } else {
+      others = {"-" + std::string(word), "0.0f"};
+    }
+  } else if (word == "INT_MIN" || word == "INT_MAX") {
+    others = {word == "INT_MIN" ? "INT_MAX" : "INT_MIN", "0"};
+  } else if (word == "numeric_limits" && tokens.is(at + 1, "<") && tokens.is(at + 3, ">") &&
+             tokens.is(at + 4, "::") && tokens.is(at + 6, "(") && tokens.is(at + 7, ")")) {
+    first = at > 1 && tokens.is(at - 1, "::") ? at - 2 : at;
+    last = at + 7;
+    if (first > 0 && tokens.is(first - 1, "-")) --first;
+    const std::string of(tokens.text(first, at + 4));
+    const bool least = tokens.is(at + 5, "min") || tokens.is(at + 5, "lowest");
+    const std::string bare = of[0] == '-' ? of.substr(1) : of;
+    if (least) others = {bare + "lowest()", "-" + bare + "infinity()"};
+    if (tokens.is(at + 5, "max") || tokens.is(at + 5, "infinity")) others = {bare + "lowest()"};
+  }
+  std::erase_if(others, [&](const std::string& each) { return each == tokens.text(first, last); });
+  // The operator before what is subtracted is no sign.
+  if (others.empty() || (first < at && tokens.is(first, "-") && first > 0 && ends_value(places, first - 1)))
+    return;
+  const int number = places.next();
+  std::string list;
+  for (const std::string& each : others) {
+    places.add({{first, last, each}}, Code::other_reduction, 1);
+    list += ", " + each;
+  }
+  places.surround(first, last, fmt::format("isomer_edits::value({}, ", number), list + ")");
 }
 
 /// Variables that are read there in place of others of their type.
@@ -358,6 +352,7 @@ void add_expressions(EditPlaces& places) {
   for (std::size_t i = 0; i < places.tokens().size(); ++i) {
     add_operator(places, i);
     add_number(places, i);
+    add_limit(places, i);
     add_name(places, i);
     add_axis(places, i);
     add_function(places, i, exchanged);

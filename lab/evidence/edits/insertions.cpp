@@ -161,6 +161,15 @@ class Insertions {
     return names;
   }
 
+  /// Whether it stands in the brackets of an index.
+  bool is_index(std::size_t at) const {
+    for (std::size_t i = at; i-- > 0;) {
+      if (tokens_.is(i, ";") || tokens_.is(i, "{") || tokens_.is(i, "}")) return false;
+      if (tokens_.is(i, "[") && tokens_[i].partner > at) return true;
+    }
+    return false;
+  }
+
   /// An expression with each of the operators and each of the others behind it.
   void put(std::size_t first, std::size_t last, std::string_view operators, const std::vector<Beside>& list,
            bool whole_product) {
@@ -168,6 +177,8 @@ class Insertions {
     const std::string own(tokens_.text(first, last));
     const std::string inner = last > first && !whole_product ? "(" + own + ")" : own;
     const int number = places_.next();
+    // Another element is another matter than an element that is too little.
+    const bool index = is_index(first);
     std::string arguments;
     for (const Beside& each : list) {
       const int begin = places_.next();
@@ -176,7 +187,10 @@ class Insertions {
         places_.add(
             {{first, last,
               fmt::format("{} {} {}", sum ? own : inner, op, each.shown.empty() ? each.text : each.shown)}},
-            sum ? Code::missing_term : Code::missing_scale, each.likely ? 1 : 4);
+            index ? Code::wrong_expression
+            : sum ? Code::missing_term
+                  : Code::missing_scale,
+            each.likely ? 1 : 4);
       }
       arguments += each.element.empty() ? ", " + each.text
                                         : fmt::format(", isomer_edits::element({}, {}, {}, {})", begin,

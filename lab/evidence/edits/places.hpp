@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lab/evidence/edits/exchangeable.hpp"
+#include "lab/evidence/edits/numbers.hpp"
 #include "lab/evidence/edits/variables.hpp"
 #include "lab/text/cpp_tokens.hpp"
 
@@ -22,6 +23,7 @@ class EditPlaces {
   const CppTokens& tokens() const { return tokens_; }
   const CppFunctions& functions() const { return functions_; }
   const OfLabel& label() const { return label_; }
+  const AbsentNumbers& absent() const { return absent_; }
   /// Whether expressions on that token's line are exchanged at all.
   bool open(std::size_t token) const;
   /// The same of whole statements and conditions.
@@ -58,6 +60,7 @@ class EditPlaces {
   const CppFunctions& functions_;
   const std::map<int, LeftAlone>& lines_;
   const OfLabel& label_;
+  const AbsentNumbers absent_;
   int next_ = 1;
   std::vector<Exchange> edits_;
   std::map<std::size_t, std::string> replaced_;

@@ -1,4 +1,5 @@
 #include "lab/evidence/edits/operands.hpp"
+#include "lab/evidence/edits/siblings.hpp"
 #include "lab/evidence/edits/values.hpp"
 
 #include <fmt/format.h>
@@ -237,12 +238,14 @@ class Rewriting {
     constexpr std::size_t kMost = 4;
     const CppVariable* memory = places_.functions().named(open - 1);
     const std::size_t close = tokens_[open].partner;
-    if (memory == nullptr || !is_memory_of_numbers(memory->type) || close > value_.last) return;
+    if (memory == nullptr || close > value_.last) return;
+    const std::string element = element_of(memory->type);
+    if (!is_memory_of_numbers(memory->type) && element == memory->type) return;
     const std::vector<const CppVariable*> scope = places_.functions().in_scope(value_.first);
     std::size_t count = 0;
     for (auto it = scope.rbegin(); it != scope.rend() && count < kMost; ++it)
-      if (is_real_type((*it)->type) && !places_.functions().is_parameter(**it) &&
-          (*it)->declared + 1 < value_.statement) {
+      if (((is_real_type((*it)->type) && is_memory_of_numbers(memory->type)) || (*it)->type == element) &&
+          !places_.functions().is_parameter(**it) && (*it)->declared + 1 < value_.statement) {
         put({{open - 1, close, (*it)->name}}, Code::wrong_expression, 4);
         ++count;
       }
@@ -383,6 +386,7 @@ void add_rewrites(EditPlaces& places) {
   for (const SourceValue& value : values) Rewriting(places, value, changed).add();
   exchange_values(places, values, changed);
   add_signs_of_bytes(places, values, changed);
+  add_siblings(places, values, changed);
   changed.write();
 }
 

@@ -36,7 +36,8 @@ class Rounds {
         "if", "for", "while", "do", "return", "break", "continue", "else", "switch", "case", "{"};
     Simple simple{first, 0, {}, false};
     std::size_t begin = first;
-    if (tokens_.is(first, "if") && tokens_.is(first + 1, "(") && tokens_[first + 1].partner > first)
+    if ((tokens_.is(first, "if") || tokens_.is(first, "for")) && tokens_.is(first + 1, "(") &&
+        tokens_[first + 1].partner > first)
       begin = tokens_[first + 1].partner + 1;
     if (!places_.functions().starts_statement(first) || places_.functions().begins_declaration(first) ||
         !places_.open_rewrites(first) || !places_.functions().starts_statement(begin) ||

@@ -35,15 +35,6 @@ SourceValue::Kind kind_of(const std::string& type) {
   return type.find('*') != std::string::npos ? SourceValue::Kind::memory : SourceValue::Kind::other;
 }
 
-/// The type of an element of memory with that type, or of an array.
-std::string element_of(const std::string& memory) {
-  std::string type = memory.starts_with("const ") ? memory.substr(6) : memory;
-  const std::size_t end = type.find_first_of("*[");
-  if (end != std::string::npos) type.erase(end);
-  while (!type.empty() && type.back() == ' ') type.pop_back();
-  return type + " ";
-}
-
 class Values {
  public:
   explicit Values(const EditPlaces& places) : places_(places), tokens_(places.tokens()) {}
@@ -139,6 +130,14 @@ class Values {
 };
 
 }  // namespace
+
+std::string element_of(const std::string& memory) {
+  std::string type = memory.starts_with("const ") ? memory.substr(6) : memory;
+  const std::size_t end = type.find_first_of("*[");
+  if (end != std::string::npos) type.erase(end);
+  while (!type.empty() && type.back() == ' ') type.pop_back();
+  return type + " ";
+}
 
 std::vector<SourceValue> values_of(const EditPlaces& places) { return Values(places).all(); }
 

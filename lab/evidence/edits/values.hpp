@@ -20,6 +20,9 @@ struct SourceValue {
   bool begins_loop = false;         ///< a first value in the head of a loop
 };
 
+/// The type of an element of memory with that type, or of an array.
+std::string element_of(const std::string& memory);
+
 /// Every value in which expressions may be exchanged, in their order.
 std::vector<SourceValue> values_of(const EditPlaces& places);
 

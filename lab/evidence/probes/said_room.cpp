@@ -27,4 +27,15 @@ bool says_room(const std::string& source, const std::string& names, std::int64_t
   });
 }
 
+bool says_cases(const std::string& source, std::int64_t right, std::int64_t wrong) {
+  static const Pattern chosen("\\bcase\\s+(\\d+)\\s*:|[^=!<>]==\\s*(\\d+)\\b");
+  bool has_right = false, has_wrong = false;
+  for (const Match& match : chosen.all(source)) {
+    const std::int64_t number = std::atoll((match[1] + match[2]).c_str());
+    has_right = has_right || number == right;
+    has_wrong = has_wrong || number == wrong;
+  }
+  return has_right && !has_wrong;
+}
+
 }  // namespace isomer::lab

@@ -21,10 +21,10 @@ struct Scaled {
   double spacing;  ///< of the type that stores it, near 0
 };
 
-/// NaN counts nowhere.
+/// NaN of a block that has one, or none: what a candidate makes of that is another matter.
 double largest_of(const std::vector<double>& block) {
-  double largest = 0;
-  for (const double each : block) largest = std::max(largest, each);
+  double largest = block.empty() ? NAN : 0;
+  for (const double each : block) largest = std::isnan(each) ? each : std::max(largest, each);
   return largest;
 }
 
@@ -46,7 +46,7 @@ std::vector<Scaled> scales_of(const oracle::Original::Scaling& scaling,
     const oracle::ExpectedTensor& tensor = each.given->plain.tensors[scaling.output];
     std::vector<double> maxima;
     for (const std::vector<double>& block : scaling.magnitudes(each.given->problem->call()))
-      maxima.push_back(block.empty() ? NAN : largest_of(block));
+      maxima.push_back(largest_of(block));
     const std::vector<double>& stored = each.outputs[scaling.output];
     const double spacing = tensor.dtype == DType::f16 ? 0x1p-24 : tensor.dtype == DType::bf16 ? 0x1p-133 : 0;
     for (std::size_t i = 0; i < std::min(maxima.size(), stored.size()); ++i)

@@ -64,6 +64,19 @@ bool put(const fs::path& file, const std::string& text) {
   return fs::exists(file, failed);
 }
 
+/// PyTorch's headers alone take longer than all the other edits.
+void add_rebuilt(ExchangedBuild& build, const fs::path& folder, const fs::path& path,
+                 const std::string& source, const OfLabel& label, BuildSettings settings) {
+  if (source.find("torch/") != std::string::npos) return;
+  build.rebuilt = rebuilt_edits(source, label);
+  settings.exchangeable = false;
+  build.rebuild = [=](const RebuiltEdit& edit) -> std::shared_ptr<const Candidate> {
+    const fs::path copy = folder / core::Sha256().field(edit.source).hex() / path.filename();
+    BuildFailure failure;
+    return put(copy, edit.source) ? build_candidate(copy, settings, failure) : nullptr;
+  };
+}
+
 std::shared_ptr<const ExchangedBuild> build(const fs::path& path, const std::string& source,
                                             const std::string& label, BuildSettings settings) {
   const auto kept = std::make_shared<Kept>();
@@ -90,6 +103,7 @@ std::shared_ptr<const ExchangedBuild> build(const fs::path& path, const std::str
       if (!alone.empty() && kept->temporary == nullptr) put(lines, as_text(alone));
       if (kept->temporary == nullptr) kept->build.key = key_of(path, made.source, settings);
       kept->build.edits = std::move(made.edits);
+      add_rebuilt(kept->build, folder, path, source, has, settings);
       return {kept, &kept->build};
     }
     std::error_code none;

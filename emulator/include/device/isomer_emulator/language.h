@@ -49,6 +49,10 @@ ISOMER_EMULATOR_INLINE void __trap() { isomer_emulator_trap("executes a trap"); 
 ISOMER_EMULATOR_INLINE void __brkpt() { isomer_emulator_trap("executes a breakpoint"); }
 ISOMER_EMULATOR_INLINE unsigned __lane_id() { return isomer_emulator_lane(); }
 
+// What the device compilers are told of values; nothing is made of it here.
+#define __builtin_assume(CONDITION) ((void)0)
+#define __assume(CONDITION) ((void)0)
+
 ISOMER_EMULATOR_INLINE long long clock64() { return isomer_emulator_clock(); }
 ISOMER_EMULATOR_INLINE long long __clock64() { return isomer_emulator_clock(); }
 ISOMER_EMULATOR_INLINE long __clock() { return static_cast<long>(isomer_emulator_clock()); }

@@ -13,6 +13,12 @@
 
 #include "abi.h"
 
+namespace at {
+/// at::checkSameGPU of two tensors: there is one device.
+template <class... Checked>
+void isomer_same_device(const Checked&...) {}
+}  // namespace at
+
 namespace isomer::emulator {
 
 class TensorAllocator final : public c10::Allocator {

@@ -17,9 +17,10 @@ inline constexpr std::uint64_t kAllLanes =
     ISOMER_EMULATOR_LANES == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << ISOMER_EMULATOR_LANES % 64) - 1;
 inline constexpr std::uint64_t kTogether = 0;
 
-/// A mask of the source, cut to the lanes that exist; one that names no lane at all is a fault.
+/// A mask of the source, cut to the lanes that exist. One that names no lane at all is as one that names another
+/// lane alone: it leaves its caller out.
 ISOMER_EMULATOR_INLINE std::uint64_t named(std::uint64_t mask) {
-  if ((mask & kAllLanes) == 0) isomer_emulator_trap("passes a mask that names no lane");
+  if ((mask & kAllLanes) == 0) return std::uint64_t{1} << (isomer_emulator_lane() ^ 1);
   return mask & kAllLanes;
 }
 

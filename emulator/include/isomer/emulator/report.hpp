@@ -81,6 +81,7 @@ struct Report {
   Place place;
   Where where{};
   bool own_lane_unnamed = false;    ///< a warp operation whose mask leaves its caller out
+  bool looks_again = false;         ///< a race of a read that a compare-and-swap of the same thread looks at again
   bool waits_for_left_out = false;  ///< a stop, perhaps for blocks that did not run
   std::string asserted;             ///< of an assertion that fails: its expression
   std::string buffer;               ///< name of the buffer or shared array; empty where none is meant

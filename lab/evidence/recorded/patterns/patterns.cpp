@@ -376,6 +376,8 @@ Finding stepped(const Wrong& w) {
 }
 
 Finding not_finite(const Wrong& w) {
+  // Where the reference leaves elements out by infinities, one that is too many is no overflow.
+  if (std::any_of(w.want.begin(), w.want.end(), [](double each) { return std::isinf(each); })) return {};
   for (const std::size_t i : w.at)
     if (std::isfinite(w.got()[i]) || !std::isfinite(w.want[i])) return {};
   return named(Code::nan_inf, w,

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 
 namespace isomer::lab {
@@ -122,8 +123,25 @@ Finding of_equal(const Replayed& replayed, const CallOutcome& outcome) {
   return {};
 }
 
+/// Whether a bound is 0, a number that the label writes, or one that it is given: an epsilon in a logarithm
+/// bounds values too, and none lacks it who is more exact.
+bool is_of_label(double bound, const Replayed& replayed, const std::vector<std::string>& numbers) {
+  if (bound == 0 || numbers.empty()) return true;
+  const auto is = [&](double number) {
+    return std::fabs(std::fabs(bound) - std::fabs(number)) <= 1e-3 * std::fabs(bound);
+  };
+  return std::any_of(numbers.begin(), numbers.end(),
+                     [&](const std::string& each) { return is(std::strtod(each.c_str(), nullptr)); }) ||
+         std::any_of(replayed.values.begin(), replayed.values.end(), [&](const Value& value) {
+           return (value.kind == Value::Kind::real && is(value.real)) ||
+                  (value.kind == Value::Kind::integer && is(static_cast<double>(value.integer)));
+         });
+}
+
 /// Elements that are one number in the reference, and beyond it in the answer: a bound that is missing.
-Finding of_bound(const Replayed& replayed, const CallOutcome& outcome) {
+/// Of no code where the label bounds nothing by that number; nothing where there is no such number.
+std::optional<Finding> of_bound(const Replayed& replayed, const CallOutcome& outcome,
+                                const std::vector<std::string>& numbers) {
   constexpr std::size_t kFewest = 4;
   for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
     const std::vector<double> want = oracle::elements(replayed.outputs[t].want), &got = outcome.got[t];
@@ -138,20 +156,21 @@ Finding of_bound(const Replayed& replayed, const CallOutcome& outcome) {
       above += got[i] > want[i];
     }
     if (!std::isfinite(bound) || below + above < kFewest || (below > 0 && above > 0)) continue;
+    if (!is_of_label(bound, replayed, numbers)) return Finding();
     Finding finding;
     finding.code = Code::clamp;
     finding.argument = replayed.outputs[t].name;
-    finding.evidence =
-        fmt::format("{} of {} elements are {} {:g}, and the original's are {:g} there", below + above, want.size(),
-                    below > 0 ? "below" : "above", bound, bound);
+    finding.evidence = fmt::format("{} of {} elements are {} {:g}, and the original's are {:g} there",
+                                   below + above, want.size(), below > 0 ? "below" : "above", bound, bound);
     finding.fix = fmt::format("bound the value {} by {:g}", below > 0 ? "from below" : "from above", bound);
     return finding;
   }
-  return {};
+  return std::nullopt;
 }
 
 /// Values of one sign, with which a wrong beginning of a maximum or minimum shows.
-Finding of_one_sign(const Replayed& replayed, const CallOutcome& outcome) {
+Finding of_one_sign(const Replayed& replayed, const CallOutcome& outcome,
+                    const std::vector<std::string>& numbers) {
   constexpr double kClearly = 0.05;
   std::size_t off = 0, all = 0;
   for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
@@ -165,7 +184,7 @@ Finding of_one_sign(const Replayed& replayed, const CallOutcome& outcome) {
       off += !(std::fabs(outcome.got[t][i] - want[i]) <= kClearly * typical + 1e-12);
   }
   if (outcome.right() || off == 0) return {};
-  if (Finding bound = of_bound(replayed, outcome); bound.code != Code::none) return bound;
+  if (const std::optional<Finding> bound = of_bound(replayed, outcome, numbers)) return *bound;
   const bool far = replayed.call->asked.starts_with("far");
   const bool below = far || replayed.call->asked == "negative";
   Finding finding;
@@ -182,7 +201,7 @@ Finding of_one_sign(const Replayed& replayed, const CallOutcome& outcome) {
 }  // namespace
 
 void ask_beyond(const Approach& approach, const std::vector<Replayed>& asked,
-                std::vector<Finding>& findings) {
+                const std::vector<std::string>& numbers, std::vector<Finding>& findings) {
   bool of_sign = false;  // what begins wrongly is wrong with equal values too
   for (const Replayed& replayed : asked) {
     if (replayed.call->asked == "size" || (of_sign && replayed.call->asked.ends_with("equal"))) continue;
@@ -194,7 +213,7 @@ void ask_beyond(const Approach& approach, const std::vector<Replayed>& asked,
     if (asked_for == "small") finding = of_small(approach, replayed, outcome);
     if (asked_for.ends_with("equal")) finding = of_equal(replayed, outcome);
     if (asked_for == "negative" || asked_for == "positive" || asked_for == "far below zero")
-      finding = of_one_sign(replayed, outcome);
+      finding = of_one_sign(replayed, outcome, numbers);
     of_sign =
         of_sign || finding.code == Code::other_reduction || finding.code == Code::missing_max_subtraction;
     if (finding.code == Code::none) continue;

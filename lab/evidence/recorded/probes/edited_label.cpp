@@ -96,6 +96,8 @@ Finding of_edited_label(const Approach& approach, const Recording& recording, co
       "edits of it)",
       edit.becomes, edit.was, edit.line, asked == 1 ? "one call was" : fmt::format("{} calls were", asked),
       recording.edited.edits.size());
+  for (const EditedReference::Edit* other : list)
+    finding.also_fit.push_back(code_named(other->code).value_or(Code::wrong_expression));
   if (list.size() > 1)
     finding.evidence += fmt::format("; they are so too with '{}' for '{}' in line {}", list[1]->becomes,
                                     list[1]->was, list[1]->line);

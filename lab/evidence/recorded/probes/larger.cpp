@@ -268,10 +268,13 @@ void ask_larger(const Approach& approach, const std::vector<Replayed>& calls,
     if (!knows_size(meant.approach.form, replayed)) continue;
     Finding finding = wrong_for_larger(meant.approach, replayed, meant.outcome, with_and(asked.right));
     if (finding.code == Code::none) continue;
-    if (says_room(source_of(*approach.candidate), {}, asked.right.back(), replayed.call->size)) {
+    const std::string source = source_of(*approach.candidate);
+    const bool room = says_room(source, {}, asked.right.back(), replayed.call->size);
+    if (room || says_cases(source, asked.right.front(), replayed.call->size)) {
       if (!std::exchange(limited, true))
         add_once(findings, limit_of_size(replayed, with_and(asked.right),
-                                         "a constant of the source says that there is room for no more",
+                                         room ? "a constant of the source says that there is room for no more"
+                                              : "the source chooses between sizes, and this is none of them",
                                          finding.location));
       continue;
     }

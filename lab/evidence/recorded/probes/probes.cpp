@@ -152,6 +152,12 @@ bool is_extent(const std::string& name) {
 
 /// Whether the label's answer was asked for, and does not depend on the argument either: in this call, or in
 /// the first of its kind.
+/// Whether the label was asked of other arguments or calls, and not whether it depends on that one in this.
+bool is_not_asked(const Replayed& replayed, std::size_t role) {
+  const std::vector<bool>& asked = replayed.call->idle_asked;
+  return replayed.asks_idle && (role >= asked.size() || !asked[role]);
+}
+
 bool is_idle_in_label(const Facts* facts, const Replayed& replayed, std::size_t role) {
   const std::vector<bool>& idle = replayed.call->idle;
   const std::string& name = replayed.roles[role].name;
@@ -231,7 +237,8 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
     const std::string& name = replayed.roles[role].name;
     const bool index = value.is_tensor() && is_index_of_label(facts, replayed, name);
     if (outcome.right() && !index) continue;
-    if (is_idle_in_label(facts, replayed, role)) continue;
+    if (is_idle_in_label(facts, replayed, role) || (outcome.right() && is_not_asked(replayed, role)))
+      continue;
     Replayed other = lively;
     Value& changed = other.values[role];
     std::string how;

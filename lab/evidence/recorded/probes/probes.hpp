@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 /// Calls besides the recorded ones, and what their answers show.
@@ -19,7 +20,9 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
                    const Facts* facts, std::vector<Finding>& findings);
 /// What candidates that are right so far do with values that no recorded call has, of which the reference was
 /// asked as well: exponentials that overflow, an epsilon that counts. Small differences are no matter there.
-void ask_beyond(const Approach& approach, const std::vector<Replayed>& asked, std::vector<Finding>& findings);
+/// `numbers`: those that the label writes, by which alone it bounds values; empty: not known.
+void ask_beyond(const Approach& approach, const std::vector<Replayed>& asked,
+                const std::vector<std::string>& numbers, std::vector<Finding>& findings);
 /// What they do with sizes that no recorded call has, of which the reference was asked: ends that no whole
 /// block covers, and sizes that are refused. `calls`: the recorded ones. `all_right`: each of them is;
 /// otherwise only what is wrong for one size and right for another near it is told.

@@ -125,7 +125,11 @@ void judge_group(const Group& group, const std::vector<Replayed>& calls, bool ad
   // right.
   if (adapted && outcome.answer.ok() && outcome.share() == 0) return;
   if (has_cause(outcome)) {
+    const std::size_t before = findings.size();
     findings_of_device(outcome.answer, {replayed.line, replayed.empty, replayed.shared}, findings);
+    // Rows of another length begin elsewhere.
+    for (std::size_t i = before; i < findings.size(); ++i)
+      findings[i].made = findings[i].made || findings[i].code == Code::ignores_offset;
     return;
   }
   Finding finding;

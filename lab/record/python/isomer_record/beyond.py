@@ -8,7 +8,7 @@ import time
 
 import torch
 
-from . import signs, ties
+from . import computed, signs, ties
 from .unwritten import Filled
 
 LARGEST = 4 << 20
@@ -93,7 +93,7 @@ class Beyond:
                     continue
                 before = copy.deepcopy((args, kwargs))
                 self.launches.reset()
-                with Filled(math.nan):
+                with Filled(math.nan), computed.Numbers(function) as own:
                     result = function(*args, **kwargs)
                 if self.launches.unanswered or not is_finite([args, kwargs, result]):
                     continue
@@ -110,6 +110,8 @@ class Beyond:
                     call["before"].append(text)
                 side = side_of(f"beyond.{index}.after")
                 call["after"] = [side.value(value, key, key) for key, value, _ in names(args, kwargs)]
+                if own.found:
+                    call["computed"] = computed.values(own, side)
                 call["returned"] = side.flattened(result, place="returned")
                 self.asked.append(call)
         except (Exception, TooLarge):

@@ -10,7 +10,7 @@ import time
 
 import torch
 
-from . import beyond, device_time, edited, influence, sizes, views
+from . import beyond, computed, device_time, edited, influence, sizes, views
 from .larger import Larger
 from .smaller import Smaller
 from .unwritten import Unset, flat
@@ -250,6 +250,10 @@ class Launches:
             self.reached = []
 
 
+def is_number_or_numbers(default):
+    return type(default) in (int, float, bool) or (type(default) is tuple and all(type(each) is int for each in default))
+
+
 class Calls:
     """Every call so far. `launches` is told of each kernel launch."""
 
@@ -339,7 +343,7 @@ class Calls:
                     text["keyword"] = True
                 call["before"].append(text)
             named = {key for key, _, _ in arguments}
-            defaults = [each for each in parameters if type(each.default) in (int, float, bool) and each.name not in named]
+            defaults = [each for each in parameters if is_number_or_numbers(each.default) and each.name not in named]
             if defaults:
                 call["left_out"] = [side.value(each.default, each.name, each.name) for each in defaults]
             self.made.append(call)
@@ -354,7 +358,8 @@ class Calls:
             self.inside = True
             begin = time.process_time()
             try:
-                result = function(*args, **kwargs)
+                with computed.Numbers(function) as own:
+                    result = function(*args, **kwargs)
             except BaseException as error:
                 call["raised"] = f"{type(error).__name__}: {error}"[:2000]
                 self.unfinished = False
@@ -369,6 +374,8 @@ class Calls:
             if self.launches.unanswered == 0:
                 call["after"] = [side.value(value, key, key) for key, value, _ in arguments]
                 call["returned"] = side.flattened(result, place="returned")
+                if own.found:
+                    call["computed"] = computed.values(own, side)
                 self.inside = True
                 masks = self.unset.masks(function, refilled, flat(result), lasted)
                 if any(each is not None for each in masks) and len(masks) == len(call["returned"]):
@@ -380,7 +387,7 @@ class Calls:
                 idle = self.influence.ask(name, function, depends, lasted, names)
                 for text, (key, _, _) in zip(call["before"], arguments):
                     if key in idle:
-                        text["idle"] = True
+                        text["idle"] = idle[key]
                 self.inside = False
                 self.answers.add("triton" if self.launches.answered else "torch")
                 self.edited.keep(index, name, plain, lasted)

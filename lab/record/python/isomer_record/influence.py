@@ -82,9 +82,9 @@ class Influence:
             return None
 
     def ask(self, name, function, given, seconds, names):
-        """Adds what is found of the function. `names` names the arguments as of every call. Gives the names of those that do not
-        matter to this call."""
-        idle = set()
+        """Adds what is found of the function. `names` names the arguments as of every call. Gives of those that were asked for
+        whether they do not matter to this call."""
+        idle = {}
         if given is None or seconds > SECONDS_OF_A_CALL:
             return idle
         launches = self.launches.__dict__.copy()
@@ -99,14 +99,13 @@ class Influence:
             for place, (key, value, _) in enumerate(names(*given)):
                 if ("argument", key) in plain or another(value) is None:
                     continue
-                if not self.matters(function, given, states, plain, place, key, value):
-                    idle.add(key)
+                idle[key] = not self.matters(function, given, states, plain, place, key, value)
             places = any(each.dtype in (torch.int32, torch.int64) for each in plain.values())
             if places or not self.fresh:
                 return idle  # of places what is chosen depends on those alone that win
             for key, value, _ in names(*given):
                 if ("argument", key) not in plain and another(value) is not None:
-                    matters = key not in idle
+                    matters = not idle.get(key, False)
                     self.found.append({"function": name, "argument": key, "dim": -1, "rank": 0, "first": matters, "last": matters})
             for place, (key, value, _) in enumerate(names(*given)):
                 if not isinstance(value, torch.Tensor) or not value.is_floating_point() or value.requires_grad:

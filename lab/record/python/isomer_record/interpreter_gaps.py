@@ -19,8 +19,9 @@ def numbers_of_one_element(interpreter):
     original = interpreter._patch_lang_tensor
 
     def patched(tensor, *rest):
-        original(tensor, *rest)
+        patches = original(tensor, *rest)
         tensor.__index__ = lambda self: int(self.handle.data.item())
+        return patches
 
     interpreter._patch_lang_tensor = patched
 

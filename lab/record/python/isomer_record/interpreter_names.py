@@ -16,7 +16,7 @@ def imported_functions(interpreter):
     original = interpreter._patch_lang
 
     def patched(fn):
-        original(fn)
+        patches = original(fn)  # in newer versions what undoes them
         for name, value in list(fn.__globals__.items()):
             place = getattr(value, "__module__", None) or ""
             if not callable(value) or not place.startswith("triton.language") or not getattr(value, "__triton_builtin__", False):
@@ -24,6 +24,7 @@ def imported_functions(interpreter):
             standing_in = getattr(sys.modules.get(place), value.__name__, value)
             if standing_in is not value:
                 fn.__globals__[name] = standing_in
+        return patches
 
     interpreter._patch_lang = patched
 

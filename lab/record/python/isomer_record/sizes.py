@@ -11,7 +11,7 @@ import time
 
 import torch
 
-from . import divisions
+from . import computed, divisions
 from .beyond import is_finite, tensors_of
 from .unwritten import Filled
 
@@ -193,7 +193,7 @@ class Sizes:
             random.setstate(states[1])
             self.launches.reset()
             try:
-                with Filled(*fill), divisions.Watched() as divided:
+                with Filled(*fill), divisions.Watched() as divided, computed.Numbers(function) as self.computed:
                     result = function(*args, **kwargs)
             except Exception:
                 return None
@@ -220,4 +220,6 @@ class Sizes:
         side = side_of(f"{prefix}.after")
         call["after"] = [side.value(value, key, key) for key, value, _ in names(*after)]
         call["returned"] = side.flattened(result, place="returned")
+        if self.computed.found:
+            call["computed"] = computed.values(self.computed, side)
         self.asked.append(call)

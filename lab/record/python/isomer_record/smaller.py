@@ -12,6 +12,7 @@ import time
 
 import torch
 
+from . import computed
 from .beyond import is_finite, tensors_of
 from .unwritten import Filled
 
@@ -109,7 +110,7 @@ class Smaller:
         before = copy.deepcopy((args, kwargs))
         self.launches.reset()
         try:
-            with Filled(math.nan):
+            with Filled(math.nan), computed.Numbers(function) as own:
                 result = function(*args, **kwargs)
         except Exception:
             return False
@@ -125,6 +126,8 @@ class Smaller:
             call["before"].append(text)
         side = side_of(f"beyond.{index}.after")
         call["after"] = [side.value(value, key, key) for key, value, _ in names(args, kwargs)]
+        if own.found:
+            call["computed"] = computed.values(own, side)
         call["returned"] = side.flattened(result, place="returned")
         self.asked.append(call)
         return True

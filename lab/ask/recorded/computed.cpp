@@ -1,0 +1,130 @@
+#include "lab/ask/passed_values.hpp"
+#include "lab/ask/recorded/binding.hpp"
+#include "lab/text/lower_case.hpp"
+#include "lab/text/pattern.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace isomer::lab {
+namespace {
+
+using What = Passing::What;
+
+/// What a form passes to one parameter, call by call.
+std::vector<std::int64_t> numbers_passed_to(const Form& form, std::size_t parameter,
+                                            const std::vector<Replayed>& calls) {
+  std::vector<std::int64_t> numbers;
+  for (const Replayed& replayed : calls) numbers.push_back(passed(form, replayed.values)[parameter].integer);
+  return numbers;
+}
+
+bool passes_size(const Passing& passing) {
+  return passing.what == What::size || passing.what == What::rows || passing.what == What::elements ||
+         passing.what == What::ratio;
+}
+
+Passing of_computed(std::size_t place) {
+  Passing passing;
+  passing.what = What::computed;
+  passing.computed = static_cast<int>(place);
+  return passing;
+}
+
+/// Which side of an image or a box a name ends with: 0 the depth, 1 the height, 2 the width; −1: none.
+int side_of(const std::string& name) {
+  static const Pattern depth("(?:.*_)?(?:d|depth|z|t)|[ksp]d"), height("(?:.*_)?(?:h|height|y|rows?)|[ksp]h"),
+      width("(?:.*_)?(?:w|width|x|cols?|columns?)|[ksp]w");
+  const std::string lower = lower_case(name);
+  return height.is(lower) ? 1 : width.is(lower) ? 2 : depth.is(lower) ? 0 : -1;
+}
+
+/// How many letters two names begin with alike.
+std::size_t letters_alike(const std::string& a, const std::string& b) {
+  std::size_t count = 0;
+  while (count < std::min(a.size(), b.size()) && lower_case(a)[count] == lower_case(b)[count]) ++count;
+  return count;
+}
+
+/// A list of sizes of the label's, `output_size[0]` and on, and where it lies among the values.
+struct List {
+  std::string name;
+  std::size_t first, count;
+};
+
+std::vector<List> lists_of(const Replayed& call) {
+  static const Pattern item("(\\w+)\\[(\\d)\\]");
+  std::vector<List> lists;
+  for (std::size_t v = call.roles.size(); v < call.values.size(); ++v)
+    if (const std::optional<Match> match = item.whole(call.values[v].name)) {
+      if ((*match)[2] == "0")
+        lists.push_back({(*match)[1], v, 1});
+      else if (!lists.empty() && lists.back().name == (*match)[1])
+        ++lists.back().count;
+    }
+  return lists;
+}
+
+/// Passes the items of the label's lists to parameters that stand beside each other for the sides of a box:
+/// `pad_h, pad_w` is `padding`. Those that are left.
+std::vector<int> take_items(Form& form, const Replayed& call, const std::vector<int>& unsure) {
+  constexpr std::size_t kAlike = 3;  // letters
+  const std::vector<Parameter>& parameters = form.entry->parameters;
+  std::vector<int> left = unsure;
+  const auto is_left = [&](std::size_t p) {
+    return std::find(left.begin(), left.end(), static_cast<int>(p)) != left.end();
+  };
+  const std::vector<List> lists = lists_of(call);
+  for (const List& list : lists) {
+    std::vector<std::size_t> places;
+    for (std::size_t p = 0; p + list.count <= std::min(parameters.size(), form.passings.size()); ++p) {
+      bool sides = true;
+      for (std::size_t i = 0; i < list.count; ++i)
+        sides = sides && is_left(p + i) && side_of(parameters[p + i].name) >= 0 &&
+                (i == 0 || side_of(parameters[p + i].name) != side_of(parameters[p].name));
+      if (sides) places.push_back(p);
+    }
+    std::stable_sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
+      return letters_alike(parameters[a].name, list.name) > letters_alike(parameters[b].name, list.name);
+    });
+    const bool named = !places.empty() && letters_alike(parameters[places.front()].name, list.name) >= kAlike;
+    if (places.empty() || (!named && (places.size() > 1 || lists.size() > 1))) continue;
+    // In the order of the sides, whatever order the parameters have.
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < list.count; ++i) order.push_back(places.front() + i);
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return side_of(parameters[a].name) < side_of(parameters[b].name);
+    });
+    for (std::size_t i = 0; i < list.count; ++i) {
+      form.passings[order[i]] = of_computed(list.first + i);
+      std::erase(left, static_cast<int>(order[i]));
+    }
+  }
+  return left;
+}
+
+}  // namespace
+
+std::vector<int> take_computed(Form& form, const std::vector<Replayed>& calls,
+                               const std::vector<int>& unsure) {
+  std::vector<int> left;
+  const Replayed& first = calls.front();
+  for (std::size_t p = 0; p < form.passings.size() && p < form.entry->parameters.size(); ++p) {
+    const bool is_unsure = std::find(unsure.begin(), unsure.end(), static_cast<int>(p)) != unsure.end();
+    std::size_t place = first.roles.size();
+    while (place < first.values.size() && first.values[place].name != form.entry->parameters[p].name) ++place;
+    if (place == first.values.size() || !passes_size(form.passings[p])) {
+      if (is_unsure) left.push_back(static_cast<int>(p));
+      continue;
+    }
+    Form other = form;
+    other.passings[p] = of_computed(place);
+    if (is_unsure || numbers_passed_to(form, p, calls) != numbers_passed_to(other, p, calls))
+      form.passings[p] = other.passings[p];
+  }
+  return take_items(form, first, left);
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,140 @@
+#include "lab/ask/nearness.hpp"
+#include "lab/judge/edit_search.hpp"
+#include "lab/judge/one_edit.hpp"
+#include "lab/judge/unset_locals.hpp"
+#include "oracle/expected.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace isomer::lab {
+namespace {
+
+constexpr std::size_t kHandful = 24;  ///< of all calls together
+constexpr std::size_t kMuchLess = 4;  ///< times so many elements are worth a call that is asked first
+
+std::size_t elements_of(const Replayed& call) {
+  std::size_t count = 0;
+  for (const Replayed::Output& output : call.outputs) count += static_cast<std::size_t>(output.want.numel());
+  return count;
+}
+
+/// Whether an answer has a number that is none where the reference's is one.
+bool makes_infinities(const Replayed& call, const CallOutcome& outcome) {
+  if (!outcome.answer.ok()) return false;
+  for (std::size_t t = 0; t < call.outputs.size(); ++t) {
+    const std::vector<double> want = oracle::elements(call.outputs[t].want);
+    for (std::size_t i = 0; i < std::min(want.size(), outcome.got[t].size()); ++i)
+      if (std::isfinite(want[i]) && !std::isfinite(outcome.got[t][i])) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
+                    const std::vector<Replayed>& calls, const std::vector<CallOutcome>& outcomes,
+                    const EditsAsked& how) {
+  std::optional<std::size_t> asked;
+  const auto fails = [&](std::size_t i) {
+    return !outcomes[i].right() || (how.watched && !is_clean(outcomes[i].answer, calls[i].shared));
+  };
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    if (fails(i) && outcomes[i].answer.ok() && !lost(outcomes[i]) &&
+        (!asked || outcomes[i].elements < outcomes[*asked].elements))
+      asked = i;
+  if (!asked || !exchanging) return {};
+  const std::shared_ptr<const ExchangedBuild> build = exchanging();
+  if (build == nullptr) return {};
+  Approach other = approach;
+  other.candidate = build->candidate.get();
+  other.form = in_build(*build->candidate, approach.form);
+  const auto right = [&](std::size_t call, int number, bool watched) {
+    other.settings =
+        brief(approach.settings, outcomes[call].answer.worked_seconds, watched, call != *asked || watched);
+    other.settings.edit = number;
+    const CallOutcome now = replay_once(other, calls[call]);
+    return now.right() && (!watched || is_clean(now.answer, calls[call].shared));
+  };
+  const auto is_right = [&](const Replayed& call, int number) {
+    other.settings = brief(approach.settings, outcomes[*asked].answer.worked_seconds, false, false);
+    other.settings.edit = number;
+    return replay_once(other, call).right();
+  };
+  std::size_t elements = 0;
+  for (const CallOutcome& outcome : outcomes) elements += outcome.elements;
+  // Many edits make a handful of numbers right: then they have to be right for others, too.
+  const bool few = elements < kHandful;
+  if (few && (how.beyond == nullptr || how.beyond->empty())) return {};
+  const auto holds_beyond = [&](int number) {
+    other.settings = brief(approach.settings, outcomes[*asked].answer.worked_seconds, false, true);
+    other.settings.edit = number;
+    return how.beyond == nullptr ||
+           std::all_of(how.beyond->begin(), how.beyond->end(), [&](const Replayed& each) {
+             const CallOutcome now = replay_once(other, each);
+             return !makes_infinities(each, now) && (!few || now.right());
+           });
+  };
+  // To watch takes longer: only what is right without is watched, where the numbers tell.
+  const bool tells = !right(*asked, 0, false);
+  if (!tells && (!how.watched || right(*asked, 0, true))) return {};
+  KeptSearch kept = kept_search(*build, how, approach.rtol, approach.atol);
+  const auto add = [&](const Replayed& call) {
+    std::vector<double> wanted;
+    for (const Replayed::Output& output : call.outputs)
+      for (const double each : oracle::elements(output.want)) wanted.push_back(each);
+    kept.add(other.form, call.values, wanted);
+  };
+  // What is done to the calls has no name.
+  if (!approach.adaptations.empty()) kept = KeptSearch({}, {});
+  std::for_each(calls.begin(), calls.end(), add);
+  if (how.beyond != nullptr) std::for_each(how.beyond->begin(), how.beyond->end(), add);
+  int tried = 0;
+  const Replayed* small = nullptr;
+  if (tells && how.beyond != nullptr)
+    for (const Replayed& each : *how.beyond)
+      if (const std::size_t size = elements_of(each);
+          size >= kHandful && size * kMuchLess <= outcomes[*asked].elements &&
+          (small == nullptr || size < elements_of(*small)) && !is_right(each, 0))
+        small = &each;
+  const EditTrials trials = {
+      [&](int number) {
+        return (small == nullptr || is_right(*small, number)) && right(*asked, number, !tells);
+      },
+      [&](int number) {
+        for (std::size_t i = 0; i < calls.size(); ++i)
+          if ((i != *asked || (tells && how.watched)) && !right(i, number, how.watched)) return false;
+        return holds_beyond(number);
+      }};
+  const auto search = [&](KeptSearch known) { return helpful_edits(*build, trials, how, known, tried); };
+  std::vector<const Exchange*> list;
+  if (small != nullptr) {
+    const KeptSearch without = kept;
+    add(*small);
+    list = search(std::exchange(kept, without));
+    // It may be wrong for a reason of its own.
+    small = nullptr;
+  }
+  if (list.empty()) list = search(kept);
+  if (list.empty())
+    list = helpful_rebuilt(
+        *build,
+        [&](const Candidate& candidate) {
+          other.candidate = &candidate;
+          other.form = in_build(candidate, approach.form);
+          return trials.quick(0) && trials.all(0);
+        },
+        tried);
+  std::string seen =
+      calls.size() == 1 ? "the call is right" : fmt::format("all {} calls are right", calls.size());
+  if (how.watched) seen += " and nothing of this is seen";
+  Finding finding = finding_of_edits(list, seen, tried);
+  finding.location.file = approach.form.entry->place.file;
+  return finding;
+}
+
+}  // namespace isomer::lab
