@@ -16,6 +16,7 @@ constexpr double kSecondsOfOthers = 1.5;  ///< and others beside the first that 
 constexpr std::size_t kEnough = 4;        ///< edits that help: more than these tell nothing apart
 constexpr double kSecondsOfBuilds = 12;   ///< of edits that need one each
 constexpr int kMostBuilds = 32;
+constexpr double kSecondsOfAll = 45;  ///< of one candidate: who waits longer has been told enough
 
 /// Of two lines the part in which they differ, with a few words round it.
 std::pair<std::string, std::string> parts_that_differ(const std::string& was, const std::string& becomes) {
@@ -93,7 +94,7 @@ std::vector<const Exchange*> helpful_edits(const ExchangedBuild& build, const Ed
   }
   const auto begin = Clock::now();
   const auto passed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
-  double until = how.seconds;
+  double until = std::min(how.seconds, kSecondsOfAll - *build.spent);
   const auto number = [](const Exchange& each) { return each.number; };
   std::vector<const Exchange*> order;
   for (const bool first : {true, false})
@@ -116,16 +117,18 @@ std::vector<const Exchange*> helpful_edits(const ExchangedBuild& build, const Ed
   for (const Exchange* each : list) found.helpful.push_back(each->number);
   if (!list.empty()) *build.helped = found.helpful;
   // What found nothing in its time may find something on a machine that is less busy.
-  if (!list.empty() || passed() < how.seconds) kept.keep(found);
+  if (!list.empty() || passed() < std::min(how.seconds, kSecondsOfAll - *build.spent)) kept.keep(found);
+  *build.spent += passed();
   return list;
 }
 
 std::vector<const Exchange*> helpful_rebuilt(const ExchangedBuild& build,
                                              const std::function<bool(const Candidate&)>& holds, int& tried) {
   const auto begin = Clock::now();
+  const auto passed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   int builds = 0;
   for (const RebuiltEdit& each : build.rebuilt) {
-    if (std::chrono::duration<double>(Clock::now() - begin).count() >= kSecondsOfBuilds ||
+    if (passed() >= std::min(kSecondsOfBuilds, kSecondsOfAll + kSecondsOfBuilds - *build.spent) ||
         builds++ == kMostBuilds)
       break;
     const std::shared_ptr<const Candidate> candidate = build.rebuild(each);
@@ -133,6 +136,7 @@ std::vector<const Exchange*> helpful_rebuilt(const ExchangedBuild& build,
     ++tried;
     if (holds(*candidate)) return {&each.edit};
   }
+  *build.spent += passed();
   return {};
 }
 

@@ -19,6 +19,8 @@ struct ExchangedBuild {
   std::function<std::shared_ptr<const Candidate>(const RebuiltEdit&)> rebuild;  ///< null: does not compile
   /// Edits that helped before, with calls of another signature: they are tried first.
   std::shared_ptr<std::vector<int>> helped = std::make_shared<std::vector<int>>();
+  /// Seconds that searches among them took so far, for calls of all signatures together.
+  std::shared_ptr<double> spent = std::make_shared<double>(0);
   std::string key;  ///< of what is compiled; empty where nothing of it is kept
 };
 /// Compiles it when it is asked for; null where it does not compile so.

@@ -162,8 +162,11 @@ void take_edit(std::vector<Finding>& findings, Finding edit) {
     // A maximum that is taken of a part of a row is subtracted all the same.
     const bool subtracts = (edit.code == Code::missing_term || edit.code == Code::wrong_expression) &&
                            (is_of_maximum(edit.edited) || is_of_maximum(edit.edited_from));
-    return each.code != edit.code && ((influence && !bounds) || each.code == Code::intermediate_precision ||
-                                      (each.code == Code::missing_max_subtraction && !subtracts));
+    // A maximum that begins above what is compared with it looks like a bound.
+    const bool begins = each.code == Code::clamp && edit.code == Code::other_reduction;
+    return each.code != edit.code &&
+           ((influence && !bounds) || begins || each.code == Code::intermediate_precision ||
+            (each.code == Code::missing_max_subtraction && !subtracts));
   };
   // Who writes beyond a buffer may have read there first, and what nobody has written is read there, too.
   auto kept = findings.end();

@@ -123,6 +123,8 @@ class Rebuilt {
     if (epsilon && others.size() > 8) others.erase(others.begin(), others.begin() + 3);
     if (others.size() > (epsilon ? 2 * kMostOfNumber : kMostOfNumber))
       others.resize(epsilon ? 2 * kMostOfNumber : kMostOfNumber);
+    // Rather a factor than how many threads or elements there are.
+    if (!is_real_number(text)) rank += std::atoi(text.c_str()) > 8 ? 2 : 1;
     const std::vector<std::string> of_label = absent_.near(text);
     others.insert(others.begin(), of_label.begin(), of_label.end());
     for (const std::string& each : others)
@@ -199,7 +201,7 @@ class Rebuilt {
           add(tokens_[a].line,
               {{tokens_[a].begin, tokens_[b].end, std::string(tokens_.text(c, d))},
                {tokens_[c].begin, tokens_[d].end, std::string(tokens_.text(a, b))}},
-              Code::argument_order, 1);
+              Code::argument_order, 0);
       }
   }
 

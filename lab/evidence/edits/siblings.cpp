@@ -62,8 +62,8 @@ class Siblings {
         const std::size_t there = other.first + i + (i < before ? 0 : lacks), here = own.first + i;
         const std::string_view a = tokens_.text(there), b = tokens_.text(here);
         if (a == b && !is_variable(here)) continue;
-        alike = is_variable(there) && is_variable(here) && names.emplace(a, b).first->second == b &&
-                back.emplace(b, a).first->second == a;
+        alike = are_alike(places_.functions().named(there), places_.functions().named(here)) &&
+                names.emplace(a, b).first->second == b && back.emplace(b, a).first->second == a;
       }
       const bool same =
           std::all_of(names.begin(), names.end(), [](const auto& each) { return each.first == each.second; });
@@ -77,6 +77,13 @@ class Siblings {
       changed_.add(value, {{own.first, own.last, text}}, Code::missing_term, 1);
       if (++ways == kMostWays) return;
     }
+  }
+
+  /// Whether one variable may stand in the other's place.
+  static bool are_alike(const CppVariable* one, const CppVariable* other) {
+    return one != nullptr && other != nullptr &&
+           (one->type == other->type || (is_whole_type(one->type) && is_whole_type(other->type)) ||
+            (is_real_type(one->type) && is_real_type(other->type)));
   }
 
   bool is_variable(std::size_t at) const { return places_.functions().named(at) != nullptr; }
