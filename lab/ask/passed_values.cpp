@@ -24,8 +24,10 @@ double number(const Value& value) {
 double counted(const Passing& passing, const std::vector<Value>& values) {
   const Value* source = passing.role >= 0 ? &values[static_cast<std::size_t>(passing.role)] : nullptr;
   if (passing.what == Passing::What::constant) return passing.constant;
-  if (passing.what == Passing::What::computed)
-    return number(values.at(static_cast<std::size_t>(passing.computed)));
+  if (passing.what == Passing::What::computed) {
+    const auto place = static_cast<std::size_t>(passing.computed);
+    return place < values.size() ? number(values[place]) : 0;
+  }
   if (source == nullptr) return 0;
   if (!source->is_tensor()) return number(*source);
   const Tensor& tensor = source->tensor;
