@@ -73,6 +73,7 @@ std::string documents_of(const std::string& label) {
   return text;
 }
 
+/// The shapes that comments or documents give to tensors.
 NamedSizes sizes_in_words(const std::string& comments) {
   // "x", "x and y", "x, y and z", with what they are made of, then what says that a shape follows.
   static const Pattern shape(

@@ -13,11 +13,6 @@
 namespace isomer::lab {
 namespace {
 
-std::string without_spaces(std::string_view line) {
-  const std::size_t first = line.find_first_not_of(" \t"), last = line.find_last_not_of(" \t\r");
-  return first == std::string_view::npos ? std::string() : std::string(line.substr(first, last + 1 - first));
-}
-
 /// Before the source's first word, and before what that stands between `#if` and `#endif` of: there a header
 /// can be included that everything behind may use.
 std::size_t behind_headers(std::string_view source, std::size_t first_word) {
@@ -36,6 +31,11 @@ std::size_t behind_headers(std::string_view source, std::size_t first_word) {
 }
 
 }  // namespace
+
+std::string without_spaces(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(" \t"), last = line.find_last_not_of(" \t\r");
+  return first == std::string_view::npos ? std::string() : std::string(line.substr(first, last + 1 - first));
+}
 
 EditPlaces::EditPlaces(const std::string& source, const CppTokens& tokens, const CppFunctions& functions,
                        const std::map<int, LeftAlone>& lines, const OfLabel& label)

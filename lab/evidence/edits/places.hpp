@@ -14,6 +14,9 @@
 
 namespace isomer::lab {
 
+/// A line without its indentation and what is blank at its end.
+std::string without_spaces(std::string_view line);
+
 /// Where edits of a source are collected: what each is in the source, and how the compiled one chooses it.
 class EditPlaces {
  public:

@@ -1,6 +1,7 @@
 #include "lab/evidence/edits/rebuilt.hpp"
 
 #include "lab/evidence/edits/numbers.hpp"
+#include "lab/evidence/edits/places.hpp"
 #include "lab/evidence/edits/variables.hpp"
 #include "lab/text/cpp_tokens.hpp"
 #include "lab/text/pattern.hpp"
@@ -19,11 +20,6 @@ namespace {
 
 constexpr std::size_t kMostOfNumber = 5;   ///< others of one constant
 constexpr std::size_t kLongestTable = 64;  ///< elements of a table of which neighbours change places
-
-std::string trimmed(std::string_view line) {
-  const std::size_t first = line.find_first_not_of(" \t"), last = line.find_last_not_of(" \t\r");
-  return first == std::string_view::npos ? std::string() : std::string(line.substr(first, last + 1 - first));
-}
 
 struct TypeExchanged {
   std::string_view from, to;
@@ -101,8 +97,8 @@ class Rebuilt {
     edit.line = line;
     edit.code = code;
     edit.rank = rank;
-    edit.was = trimmed(std::string_view(source_).substr(from, to - from));
-    edit.becomes = trimmed(std::string_view(made).substr(from, made.size() - rest - from));
+    edit.was = without_spaces(std::string_view(source_).substr(from, to - from));
+    edit.becomes = without_spaces(std::string_view(made).substr(from, made.size() - rest - from));
     if (edit.was != edit.becomes && known_.insert(fmt::format("{} {}", line, edit.becomes)).second)
       list_.push_back({std::move(edit), std::move(made)});
   }
