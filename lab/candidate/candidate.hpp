@@ -2,6 +2,7 @@
 
 #include "lab/candidate/value.hpp"
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -87,7 +88,8 @@ struct CallSettings {
   int repeats = 1;
   bool kernels_idle = false;  ///< no thread of what is launched runs: what is left is computed by the host
   std::uint32_t most_threads = 0;  ///< of a block along x alone, whatever a launch asks for; 0: as it asks
-  int edit = 0;  ///< of a source with exchangeable expressions, which of them is another; 0: none
+  /// Of a source with exchangeable expressions which of them are others; 0: none.
+  std::array<int, 4> edits = {};
   // On a real device:
   bool fresh = false;  ///< in a process that no call was made in
   int measured = 0;    ///< that many more calls after the answer, timed and compared

@@ -28,6 +28,8 @@ struct RecordedCall {
   /// Per returned value, true and false of its shape: where the reference left it as the memory was, or none.
   /// Empty where it set everything.
   std::vector<Value> unset = {};
+  /// Per returned value, how far rounding alone moves each element, or none; empty where that is little of all.
+  std::vector<Value> noise = {};
   std::string raised = {};  ///< the exception's text; empty where there was none
   std::string group = {};   ///< the test case or line that made the call
   std::string asked =

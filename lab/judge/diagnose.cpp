@@ -187,8 +187,10 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
     }
     if (diagnosis.error = not_for_outside(*entry); !diagnosis.error.empty()) return;
     if (diagnosis.entry.empty()) diagnosis.entry = entry->name;
+    // Who calls a function of C finds it by the name that it is exported with.
+    const bool by_name = entry->form == Entry::Form::extension && !is_name_of(entry->name, wanted);
     if (entry->name != wanted && entry->form != Entry::Form::kernel && !is_asked_for(request, wanted) &&
-        is_name_of(entry->name, wanted)) {
+        !by_name) {
       diagnosis.notes.push_back(fmt::format("{} was called for the label's {}", entry->name, wanted));
     } else if (entry->name != wanted && entry->form != Entry::Form::kernel) {
       Finding finding;

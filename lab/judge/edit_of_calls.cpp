@@ -53,16 +53,16 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
   Approach other = approach;
   other.candidate = build->candidate.get();
   other.form = in_build(*build->candidate, approach.form);
-  const auto right = [&](std::size_t call, int number, bool watched) {
+  const auto right = [&](std::size_t call, const EditNumbers& numbers, bool watched) {
     other.settings =
         brief(approach.settings, outcomes[call].answer.worked_seconds, watched, call != *asked || watched);
-    other.settings.edit = number;
+    other.settings.edits = numbers;
     const CallOutcome now = replay_once(other, calls[call]);
     return now.right() && (!watched || is_clean(now.answer, calls[call].shared));
   };
-  const auto is_right = [&](const Replayed& call, int number) {
+  const auto is_right = [&](const Replayed& call, const EditNumbers& numbers) {
     other.settings = brief(approach.settings, outcomes[*asked].answer.worked_seconds, false, false);
-    other.settings.edit = number;
+    other.settings.edits = numbers;
     return replay_once(other, call).right();
   };
   std::size_t elements = 0;
@@ -70,9 +70,9 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
   // Many edits make a handful of numbers right: then they have to be right for others, too.
   const bool few = elements < kHandful;
   if (few && (how.beyond == nullptr || how.beyond->empty())) return {};
-  const auto holds_beyond = [&](int number) {
+  const auto holds_beyond = [&](const EditNumbers& numbers) {
     other.settings = brief(approach.settings, outcomes[*asked].answer.worked_seconds, false, true);
-    other.settings.edit = number;
+    other.settings.edits = numbers;
     return how.beyond == nullptr ||
            std::all_of(how.beyond->begin(), how.beyond->end(), [&](const Replayed& each) {
              const CallOutcome now = replay_once(other, each);
@@ -80,8 +80,8 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
            });
   };
   // To watch takes longer: only what is right without is watched, where the numbers tell.
-  const bool tells = !right(*asked, 0, false);
-  if (!tells && (!how.watched || right(*asked, 0, true))) return {};
+  const bool tells = !right(*asked, {}, false);
+  if (!tells && (!how.watched || right(*asked, {}, true))) return {};
   KeptSearch kept = kept_search(*build, how, approach.rtol, approach.atol);
   const auto add = [&](const Replayed& call) {
     std::vector<double> wanted;
@@ -99,16 +99,21 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
     for (const Replayed& each : *how.beyond)
       if (const std::size_t size = elements_of(each);
           size >= kHandful && size * kMuchLess <= outcomes[*asked].elements &&
-          (small == nullptr || size < elements_of(*small)) && !is_right(each, 0))
+          (small == nullptr || size < elements_of(*small)) && !is_right(each, {}))
         small = &each;
   const EditTrials trials = {
-      [&](int number) {
-        return (small == nullptr || is_right(*small, number)) && right(*asked, number, !tells);
+      [&](const EditNumbers& numbers) {
+        return (small == nullptr || is_right(*small, numbers)) && right(*asked, numbers, !tells);
       },
-      [&](int number) {
+      [&](const EditNumbers& numbers) {
         for (std::size_t i = 0; i < calls.size(); ++i)
-          if ((i != *asked || (tells && how.watched)) && !right(i, number, how.watched)) return false;
-        return holds_beyond(number);
+          if ((i != *asked || (tells && how.watched)) && !right(i, numbers, how.watched)) return false;
+        return holds_beyond(numbers);
+      },
+      [&](const EditNumbers& numbers) {
+        other.settings = brief(approach.settings, outcomes[*asked].answer.worked_seconds, false, true);
+        other.settings.edits = numbers;
+        return replay_once(other, calls[*asked]).answer.launches != outcomes[*asked].answer.launches;
       }};
   const auto search = [&](KeptSearch known) { return helpful_edits(*build, trials, how, known, tried); };
   std::vector<const Exchange*> list;
@@ -126,7 +131,7 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
         [&](const Candidate& candidate) {
           other.candidate = &candidate;
           other.form = in_build(candidate, approach.form);
-          return trials.quick(0) && trials.all(0);
+          return trials.quick({}) && trials.all({});
         },
         tried);
   std::string seen =

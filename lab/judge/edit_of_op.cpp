@@ -37,9 +37,10 @@ Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Qu
                     const Numbers& numbers, const EditsAsked& how) {
   constexpr double kRight = 0.9999;
   if (!exchanging) return {};
-  const auto right = [&](const Candidate& candidate, const Form& form, const Given& given, int number) {
+  const auto right = [&](const Candidate& candidate, const Form& form, const Given& given,
+                         const EditNumbers& edit) {
     CallSettings settings = brief(questions.settings, 0.2, how.watched, false);
-    settings.edit = number;
+    settings.edits = edit;
     const Trial trial = try_call(candidate, form, *called.port, given, settings);
     return trial.ok() && share_right(given, trial) >= kRight &&
            (!how.watched || is_clean(trial.answer, false));
@@ -55,7 +56,7 @@ Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Qu
   const Form form = in_build(*build->candidate, called.form);
   for (const Evidence& each : numbers.evidence)
     if ((asked == nullptr || size_of(*each.given) < size_of(*asked)) && is_wrong(each) &&
-        !right(*build->candidate, form, *each.given, 0))
+        !right(*build->candidate, form, *each.given, {}))
       asked = each.given.get();
   if (asked == nullptr) return {};
   KeptSearch kept = kept_search(*build, how, 0, 0);
@@ -66,25 +67,26 @@ Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Qu
     kept.add(form, each.given->values, wanted);
   }
   int tried = 0;
-  const auto holds = [&](const Candidate& candidate, const Form& as_called, int number) {
+  const auto holds = [&](const Candidate& candidate, const Form& as_called, const EditNumbers& edit) {
     Questions others = questions;
     others.settings = brief(questions.settings, 0.2, how.watched, true);
-    others.settings.edit = number;
+    others.settings.edits = edit;
     others.before = &numbers;
     const Numbers now = explain_numbers(candidate, as_called, *called.port, others);
     return now.explanation.plain.wrong == 0 && fail_as_before(now, numbers) && !now.evidence.empty() &&
            (!how.watched || std::all_of(now.answers.begin(), now.answers.end(),
                                         [](const Answer& answer) { return is_clean(answer, false); }));
   };
-  const EditTrials trials = {[&](int number) { return right(*build->candidate, form, *asked, number); },
-                             [&](int number) { return holds(*build->candidate, form, number); }};
+  const EditTrials trials = {
+      [&](const EditNumbers& edit) { return right(*build->candidate, form, *asked, edit); },
+      [&](const EditNumbers& edit) { return holds(*build->candidate, form, edit); }};
   std::vector<const Exchange*> list = helpful_edits(*build, trials, how, kept, tried);
   if (list.empty())
     list = helpful_rebuilt(
         *build,
         [&](const Candidate& candidate) {
           const Form own = in_build(candidate, called.form);
-          return right(candidate, own, *asked, 0) && holds(candidate, own, 0);
+          return right(candidate, own, *asked, {}) && holds(candidate, own, {});
         },
         tried);
   std::string seen = fmt::format("all {} calls are right", numbers.evidence.size());

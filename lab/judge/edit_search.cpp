@@ -13,8 +13,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kSecondsOfOthers = 1.5;  ///< and others beside the first that helps
+constexpr double kSecondsOfWays = 5;      ///< where those that help launch other kernels
 constexpr std::size_t kEnough = 4;        ///< edits that help: more than these tell nothing apart
-constexpr double kSecondsOfBuilds = 12;   ///< of edits that need one each
+constexpr double kSecondsOfBuilds = 18;   ///< of edits that need one each
 constexpr int kMostBuilds = 32;
 constexpr double kSecondsOfAll = 45;  ///< of one candidate: who waits longer has been told enough
 
@@ -85,7 +86,8 @@ std::vector<const Exchange*> helpful_edits(const ExchangedBuild& build, const Ed
     for (const int number : before->helpful) {
       const auto edit = std::find_if(build.edits.begin(), build.edits.end(),
                                      [&](const Exchange& each) { return each.number == number; });
-      if (edit != build.edits.end() && trials.quick(number) && trials.all(number)) list.push_back(&*edit);
+      if (edit != build.edits.end() && trials.quick(edit->numbers) && trials.all(edit->numbers))
+        list.push_back(&*edit);
     }
     tried = before->tried;
     if (list.size() == before->helpful.size()) return list;
@@ -102,17 +104,24 @@ std::vector<const Exchange*> helpful_edits(const ExchangedBuild& build, const Ed
       if ((std::find(build.helped->begin(), build.helped->end(), number(each)) != build.helped->end()) ==
           first)
         order.push_back(&each);
+  std::vector<const Exchange*> other_ways;
   for (const Exchange* each : order) {
     const Exchange& edit = *each;
     if (passed() >= until || list.size() == kEnough || tried == how.most) break;
     // A barrier changes no number but where threads meet.
     if (edit.code == Code::missing_barrier && !how.watched) continue;
     ++tried;
-    if (!trials.quick(edit.number) || !trials.all(edit.number)) continue;
+    if (!trials.quick(edit.numbers) || !trials.all(edit.numbers)) continue;
+    if (trials.launches_others && trials.launches_others(edit.numbers)) {
+      if (other_ways.size() < kEnough) other_ways.push_back(&edit);
+      until = std::min(until, passed() + kSecondsOfWays);
+      continue;
+    }
     list.push_back(&edit);
     // Whether another one does the same is worth a moment.
     until = std::min(until, passed() + kSecondsOfOthers);
   }
+  if (list.empty()) list = other_ways;
   KeptSearch::Found found = {{}, tried};
   for (const Exchange* each : list) found.helpful.push_back(each->number);
   if (!list.empty()) *build.helped = found.helpful;
@@ -147,7 +156,13 @@ Finding finding_of_edits(const std::vector<const Exchange*>& helpful, const std:
   const auto named = std::find_if(helpful.begin(), helpful.end(), [&](const Exchange* each) {
     return each->code != Code::wrong_expression && each->rank <= helpful.front()->rank;
   });
-  const Exchange& edit = named == helpful.end() ? *helpful.front() : **named;
+  // What is rounded up leaves out no part of a size; a bound with one round more leaves out none of these.
+  const auto whole = std::find_if(helpful.begin(), helpful.end(), [&](const Exchange* each) {
+    return each->code == Code::tail_mask && each->rank <= helpful.front()->rank + 1;
+  });
+  const Exchange& edit = whole != helpful.end()   ? **whole
+                         : named != helpful.end() ? **named
+                                                  : *helpful.front();
   finding.code = edit.code;
   finding.strength = Strength::consistent;
   const auto [was, becomes] = parts_that_differ(edit);

@@ -13,9 +13,13 @@
 /// How edits of a candidate are tried one by one, whatever they are tried on.
 namespace isomer::lab {
 
-/// What an edit is asked, by its number: the smallest wrong call, and then all the others.
+using EditNumbers = decltype(Exchange::numbers);
+
+/// What an edit is asked, by its numbers: the smallest wrong call, and then all the others.
 struct EditTrials {
-  std::function<bool(int)> quick, all;
+  std::function<bool(const EditNumbers&)> quick, all;
+  /// Whether other kernels are launched with it than without: what is wrong may be passed by. May be null.
+  std::function<bool(const EditNumbers&)> launches_others = {};
 };
 
 /// Such settings that a call with an edit ends soon: what an edit does may never end. `helps`: one call is

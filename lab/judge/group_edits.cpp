@@ -23,17 +23,25 @@ void GroupReplay::explain_by_the_label(const std::vector<Replayed>& calls, const
   if (edit.code == Code::none) return;
   // Who answers what the label does but for an edit was asked as he is called.
   explained_ = true;
-  take_edit_of_label(diagnosis_.findings, std::move(edit));
+  std::vector<Finding> own = take_own();
+  take_edit_of_label(own, std::move(edit));
+  for (Finding& each : own) add_once(diagnosis_.findings, std::move(each));
+}
+
+std::vector<Finding> GroupReplay::take_own() {
+  std::vector<Finding>& all = diagnosis_.findings;
+  const auto first = all.begin() + static_cast<std::ptrdiff_t>(std::min(told_before_, all.size()));
+  std::vector<Finding> own(std::make_move_iterator(first), std::make_move_iterator(all.end()));
+  all.erase(first, all.end());
+  return own;
 }
 
 void GroupReplay::explain_by_an_edit(const std::vector<Replayed>& calls, const Approach& as_called,
                                      const std::vector<CallOutcome>& answered,
                                      const std::vector<Finding>& found) {
   // What other calls showed is not this edit's to explain.
+  std::vector<Finding> own = take_own();
   std::vector<Finding>& all = diagnosis_.findings;
-  const auto first = all.begin() + static_cast<std::ptrdiff_t>(std::min(told_before_, all.size()));
-  std::vector<Finding> own(std::make_move_iterator(first), std::make_move_iterator(all.end()));
-  all.erase(first, all.end());
   if (sizes_by_ == SizesBy::guess && !not_accused().empty())
     explain_by_sizes_and_an_edit(calls, as_called, own);
   else

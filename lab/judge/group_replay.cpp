@@ -87,12 +87,14 @@ void GroupReplay::run(const std::vector<Replayed>& group) {
   std::vector<Replayed> large;
   if (!smaller.empty() && taken(smaller)) large = stood_for(calls, smaller);
   if (calls.empty()) return;
+  lend_room(approach_.form);
   find_sizes_of(bound, calls);
   adapt(calls.front());
   if (!bound.findings.empty()) adapted_ = true;
   if (diagnosis_.called_with.empty())
     diagnosis_.called_with = numbers_in_words(approach_.form, calls.front().values);
   ask(calls);
+  try_cleared_room(calls);
   ask_large(large, calls);
   leave_out_large(calls);
   if (calls.empty()) return;
@@ -179,7 +181,7 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
       std::none_of(outcomes_.begin(), outcomes_.end(), cut_short)) {
     as_called = approach_;
     answered = outcomes_;
-    experiment(approach_, calls, outcomes_, found);
+    experiment(approach_, calls, outcomes_, found, *request_.experimented);
     explained_ = !found.empty() && std::all_of(outcomes_.begin(), outcomes_.end(),
                                                [](const CallOutcome& o) { return o.right(); });
     for (const Finding& finding : found) add_once(diagnosis_.findings, finding);

@@ -47,6 +47,8 @@ class GroupReplay {
   /// Answers that are what the label gives once its text has one edit.
   void explain_by_the_label(const std::vector<Replayed>& calls, const Approach& as_called,
                             const std::vector<CallOutcome>& answered);
+  /// The findings of these calls, and not those of other signatures', which are left.
+  std::vector<Finding> take_own();
   /// What nothing else explains, by an edit of the source with which every call is right.
   /// `as_called`, `answered`: before experiments, which `found` something, changed the call.
   void explain_by_an_edit(const std::vector<Replayed>& calls, const Approach& as_called,
@@ -78,6 +80,8 @@ class GroupReplay {
   /// right and what stands for them is not, they are judged as they are: nobody passes the smaller sizes.
   void ask_large(std::vector<Replayed>& large, std::vector<Replayed>& calls);
   void ask(const std::vector<Replayed>& calls);
+  /// Lent memory that is read before it is written: with zeros in it every answer is right.
+  void try_cleared_room(const std::vector<Replayed>& calls);
   /// What is only too large is no fault, and is not asked again.
   void leave_out_large(std::vector<Replayed>& calls);
   /// Built for warps of 64 lanes the answer is the same, or one of the two is wrong.

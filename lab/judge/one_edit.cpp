@@ -1,7 +1,7 @@
 #include "lab/judge/one_edit.hpp"
 
 #include "lab/evidence/probes/watched.hpp"
-#include "lab/text/pattern.hpp"
+#include "lab/judge/edit_names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -55,52 +55,6 @@ bool is_of_memory(const Finding& finding) {
          std::find(kOfMemory.begin(), kOfMemory.end(), finding.code) != kOfMemory.end();
 }
 
-/// Of a line the statement or the condition in which it differs from another one.
-std::string changed_part(const std::string& line, const std::string& other) {
-  std::size_t at = 0;
-  while (at < std::min(line.size(), other.size()) && line[at] == other[at]) ++at;
-  at = std::min(at, line.empty() ? 0 : line.size() - 1);
-  std::size_t begin = at, end = at;
-  for (int depth = 0; begin > 0; --begin) {
-    const char c = line[begin - 1];
-    if (c == ';' || c == '{' || c == '}') break;
-    // Behind what an `if` or a loop asks another statement begins.
-    if (c == ')' && depth == 0) {
-      std::size_t open = begin - 1;
-      for (int inner = 0; open > 0; --open) {
-        inner += line[open] == ')' ? 1 : line[open] == '(' ? -1 : 0;
-        if (inner == 0) break;
-      }
-      static const Pattern asks("(?:^|\\W)(?:if|while|for)\\s*$");
-      if (asks.found_in(line.substr(0, open))) break;
-    }
-    depth += c == ')' ? 1 : c == '(' && depth > 0 ? -1 : 0;
-  }
-  while (end < line.size() && line[end] != ';' && line[end] != '{') ++end;
-  const std::string part = line.substr(begin, end - begin);
-  // A condition ends where its brackets do.
-  static const Pattern condition("^\\s*(?:else\\s+)?(?:if|while)\\s*\\(");
-  if (!condition.found_in(part)) return part;
-  int depth = 0;
-  for (std::size_t i = 0; i < part.size(); ++i) {
-    depth += part[i] == '(' ? 1 : part[i] == ')' ? -1 : 0;
-    if (part[i] == ')' && depth == 0) return begin + i < at ? part.substr(i + 1) : part.substr(0, i + 1);
-  }
-  return part;
-}
-
-/// Whether it holds one value against another: what stands round a template's arguments does not.
-bool compares(const std::string& part) {
-  static const Pattern others("\\w<[\\w:, *]*>\\s*[({:]|<<<|>>>|<<|>>|->");
-  return others.replaced(part, " ").find_first_of("<>") != std::string::npos;
-}
-
-/// Whether it has to do with a maximum, or with exponentials from which one is subtracted.
-bool is_of_maximum(const std::string& line) {
-  static const Pattern words("exp|max|FLT_MIN|INFINITY");
-  return words.found_in(line);
-}
-
 }  // namespace
 
 EditsAsked edits_asked(const std::vector<Finding>& findings, const Entry& entry, bool every) {
@@ -150,24 +104,6 @@ void take_edit(std::vector<Finding>& findings, Finding edit) {
     return is_of_numbers(each) && each.strength != Strength::nearest;
   };
   const auto count = std::count_if(findings.begin(), findings.end(), told);
-  // Which elements have no influence says little of an expression that bounds nothing, and how precise they
-  // are of one with which all is right.
-  const auto of_another_kind = [&](const Finding& each) {
-    const bool held = compares(changed_part(edit.edited, edit.edited_from));
-    const bool bounds = edit.code == Code::tail_mask ||
-                        (edit.code == Code::off_by_one && (held || each.code != Code::tail_mask)) ||
-                        (edit.code != Code::stale_state && held);
-    const bool influence =
-        each.code == Code::tail_mask || each.code == Code::off_by_one || each.code == Code::mask_alignment;
-    // A maximum that is taken of a part of a row is subtracted all the same.
-    const bool subtracts = (edit.code == Code::missing_term || edit.code == Code::wrong_expression) &&
-                           (is_of_maximum(edit.edited) || is_of_maximum(edit.edited_from));
-    // A maximum that begins above what is compared with it looks like a bound.
-    const bool begins = each.code == Code::clamp && edit.code == Code::other_reduction;
-    return each.code != edit.code &&
-           ((influence && !bounds) || begins || each.code == Code::intermediate_precision ||
-            (each.code == Code::missing_max_subtraction && !subtracts));
-  };
   // Who writes beyond a buffer may have read there first, and what nobody has written is read there, too.
   auto kept = findings.end();
   for (const Code code : kOfMemory)
@@ -176,15 +112,10 @@ void take_edit(std::vector<Finding>& findings, Finding edit) {
                           [&](const Finding& each) { return is_of_memory(each) && each.code == code; });
   if (kept == findings.end())
     kept = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
-      return told(each) && ((count == 1 && !of_another_kind(each)) || each.code == edit.code);
+      return told(each) && ((count == 1 && !is_of_another_kind(each, edit)) || each.code == edit.code);
     });
   if (kept != findings.end()) {
-    // Without a barrier what is read may be any index, and what is written be lost.
-    // Of several edits of the label that give the same answers the one that is this one.
-    const bool is_another =
-        std::find(kept->also_fit.begin(), kept->also_fit.end(), edit.code) != kept->also_fit.end();
-    if (kept->code != Code::ignores_offset && edit.code != Code::missing_barrier && !is_another)
-      edit.code = kept->code;
+    edit.code = code_of_both(*kept, edit);
     edit.argument = kept->argument;
     edit.strength = kept->strength;
     edit.role = kept->role;

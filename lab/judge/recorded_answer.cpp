@@ -128,8 +128,7 @@ void numbers_of_answer(const Answered& answered, int vague, Diagnosis& diagnosis
     const Replayed::Output& output = replayed.outputs[t];
     if (outcome.got[t].empty()) continue;
     const std::vector<double> want = oracle::elements(output.want);
-    const std::vector<double> bounds =
-        bounds_of(output.want, want, rtol_for(approach, output), approach.atol);
+    const std::vector<double> bounds = bounds_of(approach, output, want);
     Diagnosis::Difference difference{
         output.name, {output.want.shape.begin(), output.want.shape.begin() + output.want.rank}, {}, {}};
     for (std::size_t i = 0; i < want.size(); ++i) {

@@ -31,6 +31,8 @@ struct ReplayRequest {
   bool every_edit = false;  ///< edits are looked for beside a cause that is known
   /// Numbers that the label writes: it bounds values by no other. Empty where there is no label.
   std::vector<std::string> label_numbers = {};
+  /// Seconds that experiments took so far, for calls of all signatures together.
+  std::shared_ptr<double> experimented = std::make_shared<double>(0);
 };
 
 /// Replays the calls of a recording against a candidate of an op that is not known: adapts the call until it

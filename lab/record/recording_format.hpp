@@ -11,9 +11,10 @@
 
 /// A recording as a bundle. Every storage is one compact tensor; the metadata key "calls" holds a JSON list:
 ///   {"function", "group", "raised", "before": [value…], "left_out": [value…], "computed": [value…], "after": [value…], "returned":
-///   [value…], "unset": [value…], "seconds": [number…]}
+///   [value…], "unset": [value…], "noise": [value…], "seconds": [number…]}
 /// ("unset" only where the label leaves elements of what it returns as the memory was: of each returned value
-/// which, as true and false, or none; "seconds" only where the device's times of the call were taken, on the
+/// which, as true and false, or none; "noise" only where rounding alone moves elements by more than their last
+/// digits: how far, of each returned value, or none; "seconds" only where the device's times of the call were taken, on the
 /// device that the key "device" names; "left_out", numbers that are the defaults of parameters which the call
 /// leaves out, and "computed", whole numbers that the label's function has in variables once it returns, by their
 /// names, only where there are any) with each value {"kind", "name"} and

@@ -141,6 +141,8 @@ class Reading {
     call.returned = list("returned");
     call.unset = list("unset");
     check_unset(call, place);
+    call.noise = list("noise");
+    check_noise(call, place);
     if (text.contains("seconds"))
       for (const json& each : place.field(text, "seconds", json::value_t::array, "a list")) {
         if (!each.is_number() || each.get<double>() < 0) place.refuse("seconds is not a list of times");
@@ -161,6 +163,18 @@ class Reading {
       if (!mask.boolean || !value.is_tensor() || mask.tensor.rank != value.tensor.rank ||
           mask.tensor.shape != value.tensor.shape)
         place.refuse("unset ", i, " is not true and false of the shape of what was returned");
+    }
+  }
+
+  static void check_noise(const RecordedCall& call, const Place& place) {
+    if (!call.noise.empty() && call.noise.size() != call.returned.size())
+      place.refuse("noise has ", call.noise.size(), " values, and returned ", call.returned.size());
+    for (std::size_t i = 0; i < call.noise.size(); ++i) {
+      const Value &noise = call.noise[i], &value = call.returned[i];
+      if (!noise.is_tensor()) continue;
+      if (!is_float(noise.tensor.dtype) || !value.is_tensor() || noise.tensor.rank != value.tensor.rank ||
+          noise.tensor.shape != value.tensor.shape)
+        place.refuse("noise ", i, " is not real numbers of the shape of what was returned");
     }
   }
 

@@ -17,6 +17,7 @@
 #include <fstream>
 #include <random>
 #include <set>
+#include <sstream>
 #include <string>
 
 namespace isomer::lab {
@@ -369,15 +370,23 @@ TEST(Exchangeable, KeepsEveryLineAndHasEachEditOnOne) {
   const Exchangeable made = exchangeable(kTurnedHeads);
   const std::string source = kTurnedHeads;
   // The header that edits are made of is included behind the source's own, and what follows keeps its number.
-  const std::size_t header = made.source.find("#include \"isomer_emulator/edits.h\"\n#line "),
-                    number = made.source.find("#line ") + 6, rest = made.source.find('\n', number) + 1;
+  const std::size_t header = made.source.find("#include \"isomer_emulator/edits.h\"\n#line ");
   ASSERT_NE(header, std::string::npos);
   const std::string before = made.source.substr(0, header);
   EXPECT_EQ(before, source.substr(0, header));
-  EXPECT_EQ(std::stoi(made.source.substr(number)), 1 + std::count(before.begin(), before.end(), '\n'));
-  EXPECT_EQ(std::count(before.begin(), before.end(), '\n') +
-                std::count(made.source.begin() + static_cast<std::ptrdiff_t>(rest), made.source.end(), '\n'),
-            std::count(source.begin(), source.end(), '\n'));
+  EXPECT_EQ(std::stoi(made.source.substr(made.source.find("#line ") + 6)), 1 + std::count(before.begin(), before.end(), '\n'));
+  // What is written anew stands on lines that no source has, behind which the source's own go on.
+  std::istringstream lines(made.source);
+  int at = 1, last = 0;
+  for (std::string line; std::getline(lines, line); ++at) {
+    if (line.starts_with("#line "))
+      at = std::stoi(line.substr(6)) - 1;
+    else if (at < kLineOfValues)
+      last = at;
+    else
+      EXPECT_GT(made.values.count(at - kLineOfValues), 0u) << line;
+  }
+  EXPECT_EQ(last, std::count(source.begin(), source.end(), '\n'));
   EXPECT_GT(made.edits.size(), 100u);
   std::set<int> numbers;
   for (const Exchange& each : made.edits) {
@@ -458,8 +467,8 @@ __global__ void f(int* y, int n) {
 )";
   for (const Exchange& each : exchangeable(source).edits) EXPECT_GE(each.line, 11) << each.becomes;
   EXPECT_FALSE(exchangeable(source).edits.empty());
-  EXPECT_TRUE(exchangeable(source, {{11, LeftAlone::all}}).edits.empty());
-  EXPECT_EQ(exchangeable(source, {{11, LeftAlone::all}}).source, source);
+  EXPECT_TRUE(exchangeable(source, {{{11, LeftAlone::all}}, {}}).edits.empty());
+  EXPECT_EQ(exchangeable(source, {{{11, LeftAlone::all}}, {}}).source, source);
 }
 
 TEST(Exchangeable, TakesNonsenseWithoutHarm) {

@@ -125,7 +125,7 @@ bool run_call() {
   s.step_limit = request.options.step_limit;
   s.kernels_idle = request.options.kernels_idle;
   s.most_threads = request.options.most_threads;
-  isomer_emulator_edit = request.options.edit;
+  choose_edits(request.options.edits);
   answer_calls_with(&write_answer);
   const bool again = make_call(request, offered, setup.library);
   std::fflush(nullptr);

@@ -8,7 +8,8 @@
 #include "isomer/emulator/error.hpp"
 
 extern "C" {
-__attribute__((visibility("default"))) int isomer_emulator_edit = 0;
+__attribute__((visibility("default"))) int isomer_emulator_edits[4] = {};
+__attribute__((visibility("default"))) unsigned char isomer_emulator_edit_chosen[1 << 16] = {};
 }
 
 namespace isomer::emulator {
@@ -33,6 +34,15 @@ int lanes() {
 }
 
 }  // namespace
+
+void choose_edits(const std::array<int, 4>& numbers) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    isomer_emulator_edit_chosen[isomer_emulator_edits[i] & 0xffff] = 0;
+    isomer_emulator_edits[i] = numbers[i];
+  }
+  for (const int number : numbers)
+    if (number > 0 && number < 1 << 16) isomer_emulator_edit_chosen[number] = 1;
+}
 
 Settings& settings() {
   static Settings s = [] {

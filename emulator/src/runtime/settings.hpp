@@ -1,14 +1,15 @@
 // What holds for a whole run: chosen by the caller (or by the environment) before the first launch.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-/// Which of a source's exchangeable expressions is another one (isomer_emulator/edits.h); 0: none.
-extern "C" int isomer_emulator_edit;
-
 namespace isomer::emulator {
+
+/// Which of a source's exchangeable expressions are others (isomer_emulator/edits.h); 0: none.
+void choose_edits(const std::array<int, 4>& numbers);
 
 /// How the running program was built: what it compiles while it runs is read in the same way.
 struct BuiltFrom {

@@ -51,6 +51,7 @@ SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const
 struct SettledSize {
   std::string parameter, tensor, other_tensor;  ///< the last of a quotient or a difference; else empty
   Passing passing;
+  int rank = 0;  ///< the tensor's
 };
 std::vector<SettledSize> settled_sizes(const Form& form, const Replayed& replayed,
                                        const std::vector<int>& unsure);
@@ -62,5 +63,12 @@ bool take_settled(Approach& approach, const std::vector<Replayed>& calls, const 
 /// other numbers in `larger`.
 std::vector<Form> same_in_all_but(const Form& form, const std::vector<Replayed>& calls,
                                   const Replayed& larger, const std::vector<int>& unsure);
+
+/// Memory that a caller lends, for parameters that nothing is passed for and that are named so: `workspace`.
+void lend_room(Form& form);
+/// Their names, but for those that are cleared, as the names of counters and locks ask; empty where none is.
+std::string lent_room(const Form& form);
+/// All of it holds zeros.
+void clear_room(Form& form);
 
 }  // namespace isomer::lab

@@ -44,6 +44,10 @@ std::vector<Passing> sizes(const std::vector<Replayed>& calls) {
     add(passing);
     passing.what = What::size;
     for (passing.dim = 0; passing.dim < value.tensor.rank; ++passing.dim) add(passing);
+    // Of calls that have more dimensions than others the last ones are the same.
+    int least = value.tensor.rank;
+    for (const Replayed& each : calls) least = std::min(least, each.values[r].tensor.rank);
+    for (passing.dim = -1; passing.dim >= -least; --passing.dim) add(passing);
     if (!are_offsets(calls, r)) continue;
     passing.dim = 0;
     passing.less = 1;
@@ -84,7 +88,7 @@ double nearness(const Tensor& want, const std::vector<double>& got) {
 /// The call with memory for what the label returns that no answer is near to: NaN, or −1.
 Replayed with_poison(const Replayed& replayed) {
   Replayed poisoned = replayed;
-  for (std::size_t r = replayed.call->before.size(); r < poisoned.values.size(); ++r) {
+  for (std::size_t r = replayed.call->before.size(); r < replayed.roles.size(); ++r) {
     Value& value = poisoned.values[r];
     if (!value.is_tensor()) continue;
     value = deep_copy(value);
@@ -268,11 +272,37 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
   return alone ? SizesBy::likelihood : SizesBy::guess;
 }
 
+/// A size of a tensor that has more dimensions now, or less: the last one stays that, and the first of two is
+/// what the others make together.
+void of_this_rank(Passing& passing, int then, int now) {
+  if (then == now || then < 1 || passing.what != Passing::What::size) return;
+  if (passing.dim == then - 1 || passing.dim == -1)
+    passing.dim = now - 1;
+  else if (passing.dim == 0 && then == 2)
+    passing.what = Passing::What::rows;
+}
+
+/// Sizes that were read off the first call, as they are in calls that have more dimensions.
+void of_all_ranks(Form& form, const std::vector<Replayed>& calls) {
+  for (Passing& passing : form.passings) {
+    if (passing.what != What::size || passing.role < 0) continue;
+    const auto role = static_cast<std::size_t>(passing.role);
+    const int first = calls.front().values[role].tensor.rank;
+    for (const Replayed& each : calls)
+      if (each.values[role].is_tensor() && each.values[role].tensor.rank != first) {
+        of_this_rank(passing, first, each.values[role].tensor.rank);
+        if (passing.what == What::size && passing.dim == each.values[role].tensor.rank - 1) passing.dim = -1;
+        break;
+      }
+  }
+}
+
 }  // namespace
 
 SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
                    const std::vector<int>& alike, std::vector<Form>& tried) {
   if (unsure.empty()) return SizesBy::callers;
+  of_all_ranks(approach.form, calls);
   if (alike.empty()) return searched(approach, calls, unsure, tried);
   std::vector<int> rest;
   for (const int each : unsure)
@@ -305,7 +335,8 @@ std::vector<SettledSize> settled_sizes(const Form& form, const Replayed& replaye
     if (at >= form.passings.size() || at >= form.entry->parameters.size()) continue;
     const Passing& passing = form.passings[at];
     settled.push_back(
-        {form.entry->parameters[at].name, name(passing.role), name(passing.less_role), passing});
+        {form.entry->parameters[at].name, name(passing.role), name(passing.less_role), passing,
+         passing.role < 0 ? 0 : replayed.values[static_cast<std::size_t>(passing.role)].tensor.rank});
   }
   return settled;
 }
@@ -329,6 +360,8 @@ bool take_settled(Approach& approach, const std::vector<Replayed>& calls, const 
     passing.role = role_of(found->tensor);
     if (passing.role < 0) return false;
     if (!found->other_tensor.empty() && (passing.less_role = role_of(found->other_tensor)) < 0) return false;
+    of_this_rank(passing, found->rank,
+                 calls.front().values[static_cast<std::size_t>(passing.role)].tensor.rank);
     form.passings[at] = passing;
   }
   const Tried now = tried_with(approach, form, by_size(calls));

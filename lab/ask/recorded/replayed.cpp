@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <set>
+#include <utility>
 
 namespace isomer::lab {
 namespace {
@@ -210,6 +212,8 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
         replayed.outputs.push_back({role.name, static_cast<int>(replayed.roles.size()), static_cast<int>(i),
                                     value.tensor, Tensor()});
         if (i < call.unset.size()) leave_open(call.unset[i], value, replayed);
+        if (i < call.noise.size() && call.noise[i].is_tensor())
+          replayed.outputs.back().noise = oracle::elements(call.noise[i].tensor);
         // A label that writes an argument and returns it has said all with the argument.
         for (const Value& after : call.after)
           replayed.outputs.back().again =
@@ -288,15 +292,45 @@ double rtol_for(const Approach& approach, const Replayed::Output& output) {
   return rtol;
 }
 
+namespace {
+
+/// The magnitude of the number that stands for none in an answer, as in what a mask hides: one huge value,
+/// and all others far below it. Infinite where there is none.
+double filled_with(const std::vector<double>& elements) {
+  constexpr double kLeast = 9999, kTimes = 1000;
+  double largest = 0, next = 0;
+  for (const double each : elements) {
+    const double size = std::fabs(each);
+    if (!std::isfinite(each) || size == largest) continue;
+    if (size > largest) next = std::exchange(largest, size);
+    next = size < largest ? std::max(next, size) : next;
+  }
+  return largest >= kLeast && next > 0 && largest > kTimes * next ? largest
+                                                                  : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+std::vector<double> bounds_of(const Approach& approach, const Replayed::Output& output,
+                              const std::vector<double>& elements) {
+  constexpr double kRoundings = 16;  // of a port's own, which sums in another order
+  std::vector<double> bounds = bounds_of(output.want, elements, rtol_for(approach, output), approach.atol);
+  if (approach.rtol > 0 || approach.atol > 0) return bounds;
+  for (std::size_t i = 0; i < std::min(bounds.size(), output.noise.size()); ++i)
+    bounds[i] = std::max(bounds[i], kRoundings * output.noise[i]);
+  return bounds;
+}
+
 std::vector<double> bounds_of(const Tensor& want, const std::vector<double>& elements, double rtol,
                               double atol) {
   const double relative = rtol > 0 || atol > 0 ? rtol : rtol_of(want.dtype);
   std::vector<double> bounds(elements.size());
+  const double filled = filled_with(elements);
   const auto size_of_rows = [&](std::size_t begin, std::size_t count) {
     double squares = 0;
     std::size_t finite = 0;
     for (std::size_t i = begin; i < begin + count; ++i)
-      if (std::isfinite(elements[i])) {
+      if (std::isfinite(elements[i]) && std::fabs(elements[i]) < filled) {
         squares += elements[i] * elements[i];
         ++finite;
       }
@@ -365,8 +399,7 @@ CallOutcome replay_once(const Approach& approach, const Replayed& replayed) {
       wrong = output.again && !came.is_tensor() ? 0 : std::max<std::size_t>(want.size(), 1);
       got.clear();
     } else {
-      const std::vector<double> bounds =
-          bounds_of(output.want, want, rtol_for(approach, output), approach.atol);
+      const std::vector<double> bounds = bounds_of(approach, output, want);
       for (std::size_t i = 0; i < want.size(); ++i) wrong += !is_close(want[i], got[i], bounds[i]);
     }
     outcome.values.push_back(std::move(came));

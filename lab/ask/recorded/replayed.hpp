@@ -30,6 +30,8 @@ struct Replayed {
     bool again = false;  ///< returned, and an argument as well: need not come back
     /// Elements that the reference left unset, which are zero in `want`, and no matter; empty: none.
     std::vector<std::uint8_t> open = {};
+    /// How far rounding alone moves the reference's elements; empty: by their last digits.
+    std::vector<double> noise = {};
     double rtol =
         0;  ///< 0: of its dtype; more where inputs of fewer bits make the reference round on its way
   };
@@ -100,5 +102,9 @@ bool is_close(double want, double got, double bound);
 /// sum cancels to is no more exact than what was added. A given `atol` takes the row's place.
 std::vector<double> bounds_of(const Tensor& want, const std::vector<double>& elements, double rtol,
                               double atol);
+/// The same of an output's elements, as it is approached; by what rounding moves the reference's where that is
+/// more, unless the user states a tolerance.
+std::vector<double> bounds_of(const Approach& approach, const Replayed::Output& output,
+                              const std::vector<double>& elements);
 
 }  // namespace isomer::lab

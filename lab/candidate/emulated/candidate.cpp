@@ -379,7 +379,7 @@ class CompiledCandidate final : public Candidate {
     options.repeats = std::max(settings.repeats, 1);
     options.kernels_idle = settings.kernels_idle;
     options.most_threads = settings.most_threads;
-    options.edit = settings.edit;
+    options.edits = settings.edits;
     options.fresh = settings.fresh;
     options.measured = settings.measured;
     std::string launch;

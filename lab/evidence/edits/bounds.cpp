@@ -92,14 +92,14 @@ class Bounds {
       const int edit =
           places_.add({{first, last, fmt::format("{} && {}", flag, whole)}}, Code::ignores_argument, 0);
       places_.add({{first, last, fmt::format("!{} && {}", flag, whole)}}, Code::ignores_argument, 0);
-      list += fmt::format(" && (isomer_emulator_edit != {0} || {2}) && (isomer_emulator_edit != {1} || !{2})",
+      list += fmt::format(" && (!isomer_edits::chosen({0}) || {2}) && (!isomer_edits::chosen({1}) || !{2})",
                           edit, edit + 1, flag);
     }
     for (const auto& [count, size] : bounds_at(first, 6)) {
       const int edit = places_.add(
           {{first, last, fmt::format("{} && {} < {}", either ? "(" + own + ")" : own, count, size)}},
           Code::tail_mask, 2);
-      list += fmt::format(" && (isomer_emulator_edit != {} || {} < {})", edit, count, size);
+      list += fmt::format(" && (!isomer_edits::chosen({}) || {} < {})", edit, count, size);
     }
     if (!list.empty()) places_.surround(first, last, "(bool(", ")" + list + ")");
   }
@@ -121,19 +121,19 @@ class Bounds {
       for (const auto& [count, size] : bounds_at(at + 1, 6)) {
         const int edit =
             places_.add({{at, at, fmt::format("; if ({} >= {}) return;", count, size)}}, Code::tail_mask, 2);
-        list += fmt::format(" if (isomer_emulator_edit == {} && {} >= {}) return;", edit, count, size);
+        list += fmt::format(" if (isomer_edits::chosen({}) && {} >= {}) return;", edit, count, size);
       }
       for (const std::string& element : unused_elements(at + 1))
         for (const char* none : {"< 0", "== 0", "!= 0"}) {
           const int edit = places_.add({{at, at, fmt::format("; if ({} {}) return;", element, none)}},
                                        Code::ignores_argument, 1);
-          list += fmt::format(" if (isomer_emulator_edit == {} && {} {}) return;", edit, element, none);
+          list += fmt::format(" if (isomer_edits::chosen({}) && {} {}) return;", edit, element, none);
         }
     } else if (shares_) {
       for (const std::string_view wait : {"__syncthreads()", "__syncwarp()"}) {
         const int edit =
             places_.add({{at, at, fmt::format("{} {};", tokens_.text(at), wait)}}, Code::missing_barrier, 0);
-        list += fmt::format(" if (isomer_emulator_edit == {}) {};", edit, wait);
+        list += fmt::format(" if (isomer_edits::chosen({})) {};", edit, wait);
       }
     }
     if (list.empty()) return;

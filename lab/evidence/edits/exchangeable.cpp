@@ -1,5 +1,6 @@
 #include "lab/evidence/edits/exchangeable.hpp"
 
+#include "lab/evidence/edits/alike.hpp"
 #include "lab/evidence/edits/places.hpp"
 #include "lab/text/pattern.hpp"
 
@@ -38,26 +39,65 @@ std::string without_spaces(std::string_view line) {
 }
 
 EditPlaces::EditPlaces(const std::string& source, const CppTokens& tokens, const CppFunctions& functions,
-                       const std::map<int, LeftAlone>& lines, const OfLabel& label)
+                       const RefusedEdits& refused, const OfLabel& label)
     : source_(source),
       tokens_(tokens),
       functions_(functions),
-      lines_(lines),
+      refused_(refused),
       label_(label),
-      absent_(label.numbers, tokens) {}
+      absent_(label.numbers, tokens),
+      chooses_(tokens.size()) {
+  find_choices();
+}
+
+void EditPlaces::find_choices() {
+  const auto mark = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i <= last && i < chooses_.size(); ++i) chooses_[i] = true;
+  };
+  const auto launches = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i)
+      if (tokens_.is(i, "<<<") || tokens_.text(i).find("LaunchKernel") != std::string_view::npos) return true;
+    return false;
+  };
+  const auto end_of_statement = [&](std::size_t i) {
+    while (i < tokens_.size() && !tokens_.is(i, ";") && !tokens_.is(i, "{")) i = tokens_.behind(i);
+    return tokens_.is(i, "{") ? tokens_.behind(i) : i + 1;
+  };
+  for (std::size_t i = 1; i + 1 < tokens_.size(); ++i) {
+    if (tokens_.is(i, "if") && tokens_.is(i + 1, "(")) {
+      const std::size_t close = tokens_[i + 1].partner, end = end_of_statement(close + 1);
+      if (launches(close, end)) mark(i + 1, close);
+    }
+    // `const bool vector = n % 4 == 0;`, `return address % sizeof(float4) == 0;`
+    if (tokens_.is(i, "%") && functions_.in_body(i)) {
+      std::size_t first = i, last = i;
+      while (first > 0 && !tokens_.is(first - 1, ";") && !tokens_.is(first - 1, "{") &&
+             !tokens_.is(first - 1, "}"))
+        --first;
+      while (last < tokens_.size() && !tokens_.is(last, ";") && !tokens_.is(last, "{")) ++last;
+      bool is_bool = false, is_size = false;
+      for (std::size_t k = first; k < last; ++k) {
+        is_bool = is_bool || tokens_.is(k, "bool");
+        is_size =
+            is_size || tokens_.is(k, "sizeof") || tokens_.is(k, "alignof") || tokens_.is(k, "uintptr_t");
+      }
+      if (is_bool || is_size) mark(first, last);
+    }
+  }
+}
 
 bool EditPlaces::open(std::size_t token) const {
-  const auto found = lines_.find(tokens_[token].line);
-  return functions_.in_body(token) && (found == lines_.end() || found->second != LeftAlone::all);
+  const auto found = refused_.lines.find(tokens_[token].line);
+  return functions_.in_body(token) && (found == refused_.lines.end() || found->second != LeftAlone::all);
 }
 
 bool EditPlaces::open_statement(std::size_t token) const {
-  const auto found = lines_.find(tokens_[token].line);
-  return functions_.in_body(token) && (found == lines_.end() || found->second == LeftAlone::rewrites);
+  const auto found = refused_.lines.find(tokens_[token].line);
+  return functions_.in_body(token) && (found == refused_.lines.end() || found->second == LeftAlone::rewrites);
 }
 
 bool EditPlaces::open_rewrites(std::size_t token) const {
-  return functions_.in_body(token) && lines_.count(tokens_[token].line) == 0;
+  return functions_.in_body(token) && refused_.lines.count(tokens_[token].line) == 0;
 }
 
 std::optional<std::string> EditPlaces::line_with(const std::vector<Part>& parts) const {
@@ -79,6 +119,10 @@ std::optional<std::string> EditPlaces::line_with(const std::vector<Part>& parts)
 int EditPlaces::add(std::vector<Part> parts, Code code, int rank) {
   std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.first < b.first; });
   const int number = next_++;
+  // Another way that is right too mends nothing of this one.
+  constexpr int kLast = 6;
+  if (std::all_of(parts.begin(), parts.end(), [&](const Part& each) { return chooses_[each.first]; }))
+    rank += kLast;
   std::vector<EditedLine> lines;
   for (std::size_t i = 0; i < parts.size();) {
     const int line = tokens_[parts[i].first].line;
@@ -89,7 +133,8 @@ int EditPlaces::add(std::vector<Part> parts, Code code, int rank) {
     if (!was || !becomes || *was == *becomes) return number;
     lines.push_back({line, *was, *becomes});
   }
-  Exchange edit = {number, lines.front().line, code, rank, lines.front().was, lines.front().becomes, {}};
+  Exchange edit = {number, {number},          lines.front().line,    code,
+                   rank,   lines.front().was, lines.front().becomes, {}};
   edit.also.assign(lines.begin() + 1, lines.end());
   edits_.push_back(std::move(edit));
   return number;
@@ -126,6 +171,7 @@ Exchangeable EditPlaces::whole() && {
   }
   made.source += source_.substr(at);
   made.edits = std::move(edits_);
+  made.values = std::move(values_);
   if (!made.edits.empty()) {
     // Not before the source's own headers, so that those that are precompiled serve.
     const std::size_t place = behind_headers(source_, tokens_[0].begin);
@@ -141,19 +187,22 @@ Exchangeable EditPlaces::whole() && {
     for (const EditedLine& other : each.also) whole += fmt::format("\n{} {}", other.line, other.becomes);
     return !known.insert(std::move(whole)).second;
   });
+  add_alike(made.edits, next_);
   return made;
 }
 
-Exchangeable exchangeable(const std::string& source, const std::map<int, LeftAlone>& lines,
-                          const OfLabel& label) {
+Exchangeable exchangeable(const std::string& source, const RefusedEdits& refused, const OfLabel& label) {
   const CppTokens tokens(source);
   const CppFunctions functions(tokens);
-  EditPlaces places(source, tokens, functions, lines, label);
+  EditPlaces places(source, tokens, functions, refused, label);
   add_expressions(places);
+  add_constants(places);
+  add_members(places);
   add_conditions(places);
   add_insertions(places);
   add_bounds(places);
   add_statements(places);
+  add_carried(places);
   add_rewrites(places);
   add_rounds(places);
   return std::move(places).whole();

@@ -186,7 +186,7 @@ void add_axis(EditPlaces& places, std::size_t at) {
       if ((same && axis == tokens.text(at + 2)) || (!same && (axis != tokens.text(at + 2) || !sizes)))
         continue;
       const int edit = places.add({{at, at + 2, text}}, Code::wrong_expression, 2);
-      chosen += fmt::format("isomer_emulator_edit == {} ? {} : ", edit, text);
+      chosen += fmt::format("isomer_edits::chosen({}) ? {} : ", edit, text);
     }
   constexpr std::size_t kMost = 5;
   std::size_t count = 0;
@@ -195,7 +195,7 @@ void add_axis(EditPlaces& places, std::size_t at) {
     if (!is_whole_type((*it)->type) || (*it)->declared + 1 >= at || places.functions().is_parameter(**it))
       continue;
     const int edit = places.add({{at, at + 2, (*it)->name}}, Code::wrong_expression, 2);
-    chosen += fmt::format("isomer_emulator_edit == {} ? decltype({}.{})({}) : ", edit, tokens.text(at),
+    chosen += fmt::format("isomer_edits::chosen({}) ? decltype({}.{})({}) : ", edit, tokens.text(at),
                           tokens.text(at + 2), (*it)->name);
     ++count;
   }
@@ -283,9 +283,8 @@ std::string without_bounds(EditPlaces& places, std::size_t at, std::string_view 
         {{at, close,
           std::string(first ? tokens.text(at + 2, comma - 1) : tokens.text(comma + 1, close - 1))}},
         Code::clamp, 2);
-    chosen +=
-        fmt::format("if (isomer_emulator_edit == {}) return decltype({}(v...))(isomer_edits::{}(v...)); ",
-                    edit, name, first ? "first" : "second");
+    chosen += fmt::format("if (isomer_edits::chosen({})) return decltype({}(v...))(isomer_edits::{}(v...)); ",
+                          edit, name, first ? "first" : "second");
   }
   return chosen;
 }
@@ -329,17 +328,17 @@ void add_function(EditPlaces& places, std::size_t at, const EverywhereEdits& eve
       const auto known = std::find(found->others.begin(), found->others.end(), other);
       if (other == found->name || known != found->others.end()) continue;
       const int edit = places.add({{at, at, other}}, Code::approximation, 2);
-      chosen += fmt::format("if (isomer_emulator_edit == {}) return decltype({}(v...))({}(v...)); ", edit,
+      chosen += fmt::format("if (isomer_edits::chosen({})) return decltype({}(v...))({}(v...)); ", edit,
                             found->name, other);
     }
   for (const std::string_view other : found->others) {
     const int edit = places.add({{at, at, std::string(other)}}, found->code, other.empty() ? 3 : 1);
-    chosen += fmt::format("if (isomer_emulator_edit == {}) return decltype({}(v...))({}(v...)); ", edit,
+    chosen += fmt::format("if (isomer_edits::chosen({})) return decltype({}(v...))({}(v...)); ", edit,
                           found->name, other.empty() ? "isomer_edits::first" : other);
   }
   if (const auto all = everywhere.find(at); all != everywhere.end())
     for (const auto& [edit, other] : all->second)
-      chosen += fmt::format("if (isomer_emulator_edit == {}) return decltype({}(v...))({}(v...)); ", edit,
+      chosen += fmt::format("if (isomer_edits::chosen({})) return decltype({}(v...))({}(v...)); ", edit,
                             found->name, other);
   chosen += without_bounds(places, at, found->name);
   places.replace(at, fmt::format("([&](auto&&... v) {{ {}return {}(v...); }})", chosen, found->name));

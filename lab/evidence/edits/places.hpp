@@ -21,8 +21,9 @@ std::string without_spaces(std::string_view line);
 class EditPlaces {
  public:
   EditPlaces(const std::string& source, const CppTokens& tokens, const CppFunctions& functions,
-             const std::map<int, LeftAlone>& lines, const OfLabel& label);
+             const RefusedEdits& refused, const OfLabel& label);
 
+  const std::string& source() const { return source_; }
   const CppTokens& tokens() const { return tokens_; }
   const CppFunctions& functions() const { return functions_; }
   const OfLabel& label() const { return label_; }
@@ -42,6 +43,10 @@ class EditPlaces {
   /// Takes an edit down, and gives its number. One of whose parts spans lines, or that changes nothing, only
   /// has a number.
   int add(std::vector<Part> parts, Code code, int rank);
+  /// Whether that text of a value on that line is not to be compiled.
+  bool is_refused(int line, const std::string& text) const { return refused_.values.count({line, text}) > 0; }
+  /// Whose texts are refused where it does not compile.
+  void takes(int number, int line, std::string text) { values_[number].emplace_back(line, std::move(text)); }
   /// The number that the next edit gets.
   int next() const { return next_; }
 
@@ -55,17 +60,21 @@ class EditPlaces {
   Exchangeable whole() &&;
 
  private:
+  /// What asks which kernel is launched, or whether memory begins at a whole vector.
+  void find_choices();
   /// Nothing where a part spans lines. A line that is left with no word is an empty statement.
   std::optional<std::string> line_with(const std::vector<Part>& parts) const;
 
   const std::string& source_;
   const CppTokens& tokens_;
   const CppFunctions& functions_;
-  const std::map<int, LeftAlone>& lines_;
+  const RefusedEdits& refused_;
   const OfLabel& label_;
   const AbsentNumbers absent_;
+  std::vector<bool> chooses_;  ///< per token
   int next_ = 1;
   std::vector<Exchange> edits_;
+  std::map<int, std::vector<std::pair<int, std::string>>> values_;
   std::map<std::size_t, std::string> replaced_;
   struct Round {
     std::size_t first, last;
@@ -78,6 +87,12 @@ class EditPlaces {
 /// Operators, numbers, names and functions for others of their kind.
 void add_expressions(EditPlaces& places);
 
+/// Constants of the source and of templates in each other's place.
+void add_constants(EditPlaces& places);
+
+/// x, y, z and w of a variable, and the members that an object is made of, in each other's place.
+void add_members(EditPlaces& places);
+
 /// Conditions, without each of their terms or joined in another way.
 void add_conditions(EditPlaces& places);
 /// What may have been left out: factors, terms and limits of values.
@@ -86,6 +101,8 @@ void add_insertions(EditPlaces& places);
 void add_bounds(EditPlaces& places);
 /// Assignments, factors of what is assigned, and arguments of calls.
 void add_statements(EditPlaces& places);
+/// What was read and is to be kept, and what is to be done only below a size.
+void add_carried(EditPlaces& places);
 /// Whole values that are put together in another way, or have changed places.
 void add_rewrites(EditPlaces& places);
 /// What a round of a loop may lack: a first value, or a factor of what is summed up.

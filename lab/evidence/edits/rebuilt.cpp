@@ -63,6 +63,7 @@ class Rebuilt {
       if (tokens_.is(i, "{") && i > 0 && functions_.in_body(i) &&
           (tokens_.is_name(i - 1) || tokens_.is(i - 1, "=")))
         add_members(i);
+      if (tokens_.is(i, "enum")) add_enumerators(i);
       if (functions_.begins_declaration(i)) add_type(i);
       if (tokens_.is(i, "<") && i > 0 && tokens_.is_name(i - 1)) add_template_arguments(i);
       if (tokens_[i].kind == CppToken::Kind::number && tokens_.is(i - 1, "=") && !functions_.in_body(i) &&
@@ -181,6 +182,9 @@ class Rebuilt {
             Code::wrong_expression, 1);
       const std::string own = text(elements[i]);
       if (tokens_[elements[i].second].kind == CppToken::Kind::number)
+        for (const std::string& each : absent_.near(own))
+          add(line, {part(elements[i], each)}, Code::wrong_expression, 0);
+      if (tokens_[elements[i].second].kind == CppToken::Kind::number)
         add(line, {part(elements[i], own[0] == '-' ? own.substr(1) : "-" + own)}, Code::wrong_expression, 2);
     }
   }
@@ -198,6 +202,22 @@ class Rebuilt {
               {{tokens_[a].begin, tokens_[b].end, std::string(tokens_.text(c, d))},
                {tokens_[c].begin, tokens_[d].end, std::string(tokens_.text(a, b))}},
               Code::argument_order, 0);
+      }
+  }
+
+  /// Two names of an enumeration that have each other's number.
+  void add_enumerators(std::size_t at) {
+    while (at < tokens_.size() && !tokens_.is(at, "{") && !tokens_.is(at, ";")) ++at;
+    if (!tokens_.is(at, "{")) return;
+    const std::vector<std::pair<std::size_t, std::size_t>> names = elements_of(at);
+    for (std::size_t i = 0; i < names.size() && i < kLongestTable; ++i)
+      for (std::size_t k = i + 1; k < names.size() && k < i + 3; ++k) {
+        const std::size_t a = names[i].first, b = names[k].first;
+        if (tokens_[a].line == tokens_[b].line)
+          add(tokens_[a].line,
+              {{tokens_[a].begin, tokens_[a].end, std::string(tokens_.text(b))},
+               {tokens_[b].begin, tokens_[b].end, std::string(tokens_.text(a))}},
+              Code::wrong_expression, 0);
       }
   }
 

@@ -1,3 +1,4 @@
+#include "lab/evidence/edits/calls.hpp"
 #include "lab/evidence/edits/operands.hpp"
 #include "lab/evidence/edits/siblings.hpp"
 #include "lab/evidence/edits/values.hpp"
@@ -66,6 +67,40 @@ class Rewriting {
         Code::wrong_expression, rank);
   }
 
+  /// `(a + b) / c` as `a / c + b`: what is added is divided or multiplied no more.
+  void add_behind(std::size_t left, std::size_t at, std::size_t right) {
+    const std::size_t sign = sum_in(left + 1, at - 2);
+    if (sign == 0) return;
+    const std::string by = text(at, right), kept = text(sign, at - 2);
+    const bool epsilon = kept.find("eps") != std::string::npos;
+    put({{left, right, fmt::format("({} {} {})", text(left + 1, sign - 1), by, kept)}},
+        epsilon ? Code::epsilon : Code::wrong_expression, 3);
+  }
+
+  /// Whole numbers alone, whose quotient is one.
+  bool is_whole(std::size_t first, std::size_t last) const {
+    for (std::size_t i = first; i <= last; ++i) {
+      const CppVariable* named = places_.functions().named(i);
+      if (tokens_[i].kind == CppToken::Kind::number ? is_real_number(text(i, i))
+                                                    : named == nullptr || !is_whole_type(named->type))
+        return false;
+    }
+    return true;
+  }
+
+  /// A product or a quotient that is the value of a variable: `head_size / 2` where `half` was meant.
+  void add_variables(std::size_t left, std::size_t right) {
+    constexpr int kMost = 5;  // of those that are declared in the function, and of its parameters
+    int locals = 0, parameters = 0;
+    const std::vector<const CppVariable*> scope = places_.functions().in_scope(value_.first);
+    for (auto it = scope.rbegin(); it != scope.rend(); ++it) {
+      if (!is_whole_type((*it)->type) || (*it)->declared >= value_.statement || (*it)->name == value_.name)
+        continue;
+      if (int& count = places_.functions().is_parameter(**it) ? parameters : locals; count++ < kMost)
+        put({{left, right, (*it)->name}}, Code::wrong_expression, 3);
+    }
+  }
+
   /// Numbers alone, or elements of memory: what may be bracketed in another way.
   bool of_numbers(std::size_t first, std::size_t last) const {
     for (std::size_t i = first; i <= last; ++i) {
@@ -126,7 +161,10 @@ class Rewriting {
     if (left < value_.first || right > value_.last || !of_numbers(left, right)) return;
     if (is_bracketed_sum(at + 1, right) || (tokens_.is(at, "/") && is_bracketed_product(at + 1, right)))
       without_brackets(at + 1, right, 2);
-    if (is_bracketed_sum(left, at - 1)) without_brackets(left, at - 1, 2);
+    if (is_bracketed_sum(left, at - 1)) {
+      without_brackets(left, at - 1, 2);
+      add_behind(left, at, right);
+    }
     if (is_product(right + 1) && right < value_.last) {
       const std::size_t end = end_of_operand(tokens_, right + 2, kProduct);
       if (end <= value_.last && !tokens_.is(at, "*")) put_brackets(at + 1, end, 3);
@@ -137,6 +175,10 @@ class Rewriting {
     const bool places = value_.kind == SourceValue::Kind::whole || value_.kind == SourceValue::Kind::memory;
     if (places && !tokens_.is(at, "*")) add_quotient(at, right);
     if (!places && tokens_.is(at, "/")) add_epsilon(at + 1, right);
+    if (value_.kind == SourceValue::Kind::real && tokens_.is(at, "/") && is_whole(left, at - 1) &&
+        is_whole(at + 1, right))
+      put({{left, at - 1, "static_cast<float>(" + text(left, at - 1) + ")"}}, Code::rounding_mode, 1);
+    if (places) add_variables(left, right);
   }
 
   /// A quotient or remainder of whole numbers by another size.
@@ -243,6 +285,15 @@ class Rewriting {
     if (!is_memory_of_numbers(memory->type) && element == memory->type) return;
     const std::vector<const CppVariable*> scope = places_.functions().in_scope(value_.first);
     std::size_t count = 0;
+    // Another index; those of its own type are exchanged for it anyway.
+    const CppVariable* index = close == open + 2 ? places_.functions().named(open + 1) : nullptr;
+    for (auto it = scope.rbegin(); index != nullptr && it != scope.rend() && count < kMost; ++it)
+      if (is_whole_type((*it)->type) && is_whole_type(index->type) && (*it)->type != index->type &&
+          !places_.functions().is_parameter(**it) && (*it)->declared + 1 < value_.statement) {
+        put({{open + 1, open + 1, (*it)->name}}, Code::wrong_expression, 2);
+        ++count;
+      }
+    count = 0;
     for (auto it = scope.rbegin(); it != scope.rend() && count < kMost; ++it)
       if (((is_real_type((*it)->type) && is_memory_of_numbers(memory->type)) || (*it)->type == element) &&
           !places_.functions().is_parameter(**it) && (*it)->declared + 1 < value_.statement) {
@@ -387,6 +438,7 @@ void add_rewrites(EditPlaces& places) {
   exchange_values(places, values, changed);
   add_signs_of_bytes(places, values, changed);
   add_siblings(places, values, changed);
+  add_calls(places, values, changed);
   changed.write();
 }
 

@@ -105,7 +105,7 @@ class Rounds {
           parts.push_back({run[k].first, run[k].last, text(*order[k])});
         const int edit = places_.add(std::move(parts), waits ? Code::missing_barrier : Code::wrong_expression,
                                      from + 1 == to ? 3 : 4);
-        before += fmt::format("if (isomer_emulator_edit == {}) {{", edit);
+        before += fmt::format("if (isomer_edits::chosen({})) {{", edit);
         for (const Simple* each : order) before += " " + text(*each);
         before += " } else ";
       }
@@ -164,7 +164,7 @@ class Rounds {
     const auto put = [&](const std::string& assigned, std::vector<EditPlaces::Part> parts) {
       parts.push_back({at, at, assigned + " " + std::string(tokens_.text(at))});
       const int edit = places_.add(std::move(parts), Code::stale_state, 2);
-      before += fmt::format("if (isomer_emulator_edit == {}) {} ", edit, assigned);
+      before += fmt::format("if (isomer_edits::chosen({})) {} ", edit, assigned);
       return edit;
     };
     for (const Summed& each : sums) {
@@ -183,7 +183,7 @@ class Rounds {
       if (!constant || !tokens_.is(value + 1, ";") || !places_.open_rewrites(i)) continue;
       const std::string assigned(tokens_.text(i, value + 1));
       const int edit = put(assigned, {{i, value + 1, ";"}});
-      places_.surround(i, value + 1, fmt::format("if (isomer_emulator_edit != {}) ", edit), "");
+      places_.surround(i, value + 1, fmt::format("if (!isomer_edits::chosen({})) ", edit), "");
     }
     if (!before.empty()) places_.surround(at, close, "{ " + before, " }");
   }
@@ -230,7 +230,7 @@ class Rounds {
       for (const std::string& step : steps) {
         const std::string text = fmt::format("{} += {};", name, step);
         const int edit = places_.add({{last, last, "; " + text}}, Code::missing_term, 2);
-        list += fmt::format(" if (isomer_emulator_edit == {}) {}", edit, text);
+        list += fmt::format(" if (isomer_edits::chosen({})) {}", edit, text);
       }
     if (!list.empty()) places_.surround(last, last, "", list);
   }
@@ -275,7 +275,7 @@ class Rounds {
       for (const std::string& value : renewed) {
         const std::string text = fmt::format("{} = {};", name, value);
         const int edit = places_.add({{close, close, text + " }"}}, Code::stale_state, 2);
-        list += fmt::format("if (isomer_emulator_edit == {}) {} ", edit, text);
+        list += fmt::format("if (isomer_edits::chosen({})) {} ", edit, text);
       }
     if (!list.empty()) places_.surround(close, close, list, "");
   }
@@ -295,7 +295,7 @@ class Rounds {
       if (each.begins.empty()) continue;
       const int edit = places_.add({{open, open, fmt::format("{{ {} = {};", each.name, each.begins)}},
                                    Code::stale_state, 2);
-      list += fmt::format(" if (isomer_emulator_edit == {}) {} = {};", edit, each.name, each.begins);
+      list += fmt::format(" if (isomer_edits::chosen({})) {} = {};", edit, each.name, each.begins);
     }
     if (!list.empty()) places_.surround(open, open, "", list);
   }
@@ -324,7 +324,7 @@ class Rounds {
         const int edit =
             places_.add({{end, end, "; " + text}}, exponential ? Code::missing_rescale : Code::missing_scale,
                         exponential ? 0 : 4);
-        list += fmt::format(" if (isomer_emulator_edit == {}) {}", edit,
+        list += fmt::format(" if (isomer_edits::chosen({})) {}", edit,
                             array ? fmt::format("isomer_edits::scale({}, {});", each.name, factor) : text);
         ++count;
       }

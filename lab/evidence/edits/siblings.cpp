@@ -41,6 +41,7 @@ class Siblings {
         if (tokens_.is(at, "+") || tokens_.is(at, "-")) add_terms(value, at);
       for (std::size_t at = value.first; at <= value.last; ++at) {
         add_cast(value, at);
+        add_sign_of_type(value, at);
         add_bound(value, at);
         add_call(value, at);
       }
@@ -126,6 +127,19 @@ class Siblings {
       if (each != "truncf")
         changed_.add(value, {{operand->first, operand->last, fmt::format("{}({})", each, own)}},
                      Code::rounding_mode, 2);
+  }
+
+  /// A cast to whole numbers with a sign, or without one; and none.
+  void add_sign_of_type(const SourceValue& value, std::size_t at) {
+    constexpr std::array<std::array<std::string_view, 2>, 4> kTypes = {
+        {{"uint8_t", "int8_t"}, {"uint16_t", "int16_t"}, {"uint32_t", "int32_t"}, {"uint64_t", "int64_t"}}};
+    if (!tokens_.is(at, "(") || !tokens_.is(at + 2, ")") || at + 3 > value.last) return;
+    for (const auto& [one, other] : kTypes) {
+      if (!tokens_.is(at + 1, one) && !tokens_.is(at + 1, other)) continue;
+      changed_.add(value, {{at + 1, at + 1, std::string(tokens_.is(at + 1, one) ? other : one)}},
+                   Code::dtype_reinterpreted, 1);
+      changed_.add(value, {{at, at + 3, std::string(tokens_.text(at + 3))}}, Code::dtype_reinterpreted, 2);
+    }
   }
 
   /// `min(a, b) * c` and `min(a * c, b * c)`.

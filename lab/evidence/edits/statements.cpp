@@ -54,7 +54,7 @@ void add_condition(EditPlaces& places, std::size_t first, std::size_t last) {
     const std::string text(tokens.text(begin, end));
     const int negated = places.add({{begin, end, fmt::format("!({})", text)}}, Code::inverted_condition, 2);
     if (terms.joined.empty()) {
-      places.surround(begin, end, "(bool(", fmt::format(") != (isomer_emulator_edit == {}))", negated));
+      places.surround(begin, end, "(bool(", fmt::format(") != (isomer_edits::chosen({})))", negated));
       continue;
     }
     const bool is_first = begin == first;
@@ -62,12 +62,12 @@ void add_condition(EditPlaces& places, std::size_t first, std::size_t last) {
         places.add({{is_first ? begin : begin - 1, is_first ? end + 1 : end, ""}}, Code::wrong_expression, 2);
     places.surround(
         begin, end,
-        terms.joined == "&&" ? fmt::format("((isomer_emulator_edit == {} || bool(", without)
-                             : fmt::format("((isomer_emulator_edit != {} && bool(", without),
-        fmt::format(")) != (isomer_emulator_edit == {} || isomer_emulator_edit == {}))", negated, joined));
+        terms.joined == "&&" ? fmt::format("((isomer_edits::chosen({}) || bool(", without)
+                             : fmt::format("((!isomer_edits::chosen({}) && bool(", without),
+        fmt::format(")) != (isomer_edits::chosen({}) || isomer_edits::chosen({})))", negated, joined));
   }
   if (joined != 0)
-    places.surround(first, last, "((", fmt::format(") != (isomer_emulator_edit == {}))", joined));
+    places.surround(first, last, "((", fmt::format(") != (isomer_edits::chosen({})))", joined));
 }
 
 /// The first token of the condition that ends before a `?`.
@@ -154,10 +154,10 @@ void add_assignment(EditPlaces& places, std::size_t first) {
   std::string others;
   for (const std::string_view word : other_assignments(tokens.text(at))) {
     const int edit = places.add({{at, at, std::string(word)}}, Code::wrong_expression, 2);
-    others += fmt::format("if (isomer_emulator_edit == {}) {{ isomer_edits::{}({}, {}); }} else ", edit,
+    others += fmt::format("if (isomer_edits::chosen({})) {{ isomer_edits::{}({}, {}); }} else ", edit,
                           name_of_assignment(word), target, value);
   }
-  places.surround(first, end, fmt::format("{{ {}if (isomer_emulator_edit != {}) ", others, dropped), " }");
+  places.surround(first, end, fmt::format("{{ {}if (!isomer_edits::chosen({})) ", others, dropped), " }");
 }
 
 /// Two arguments of one type, each in the other's place.

@@ -9,7 +9,7 @@ namespace isomer::lab {
 namespace {
 
 constexpr std::size_t kLongest = 80;  ///< tokens of a value, and of a statement
-constexpr std::size_t kMostTexts = 24;
+constexpr std::size_t kMostTexts = 40;
 
 /// The tokens as one line, with those parts in place of their own.
 std::string on_one_line(const CppTokens& tokens, std::size_t first, std::size_t last,
@@ -27,6 +27,22 @@ std::string on_one_line(const CppTokens& tokens, std::size_t first, std::size_t 
     i = part->last;
   }
   return text;
+}
+
+/// Whether each bracket that opens in it closes there, and each choice has two ways.
+bool is_closed(std::string_view text) {
+  std::string open;
+  int choices = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '?') ++choices;
+    if (c == ':' && (i == 0 || text[i - 1] != ':') && (i + 1 == text.size() || text[i + 1] != ':')) --choices;
+    if (c == '(' || c == '[' || c == '{') open += c;
+    if (c != ')' && c != ']' && c != '}') continue;
+    if (open.empty() || open.back() != (c == ')' ? '(' : c == ']' ? '[' : '{')) return false;
+    open.pop_back();
+  }
+  return open.empty() && choices == 0;
 }
 
 SourceValue::Kind kind_of(const std::string& type) {
@@ -145,25 +161,35 @@ void ChangedValues::add(const SourceValue& value, std::vector<EditPlaces::Part> 
   auto& texts = texts_[{value.first, value.last}];
   if (texts.size() >= kMostTexts) return;
   std::string text = on_one_line(places_.tokens(), value.first, value.last, parts);
-  texts.emplace_back(places_.add(std::move(parts), code, rank), std::move(text));
+  const int line = places_.tokens()[value.first].line;
+  if (!is_closed(text) || places_.is_refused(line, text)) return;
+  const int edit = places_.add(std::move(parts), code, rank);
+  places_.takes(edit, line, text);
+  texts.emplace_back(edit, std::move(text));
 }
 
 void ChangedValues::add(const std::vector<std::pair<SourceValue, std::vector<EditPlaces::Part>>>& values,
                         Code code, int rank) {
   std::vector<EditPlaces::Part> all;
-  for (const auto& [value, parts] : values) all.insert(all.end(), parts.begin(), parts.end());
+  std::vector<std::string> texts;
+  for (const auto& [value, parts] : values) {
+    all.insert(all.end(), parts.begin(), parts.end());
+    texts.push_back(on_one_line(places_.tokens(), value.first, value.last, parts));
+    if (!is_closed(texts.back()) || places_.is_refused(places_.tokens()[value.first].line, texts.back()))
+      return;
+  }
   const int edit = places_.add(std::move(all), code, rank);
-  for (const auto& [value, parts] : values)
-    texts_[{value.first, value.last}].emplace_back(
-        edit, on_one_line(places_.tokens(), value.first, value.last, parts));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const SourceValue& value = values[i].first;
+    places_.takes(edit, places_.tokens()[value.first].line, texts[i]);
+    texts_[{value.first, value.last}].emplace_back(edit, std::move(texts[i]));
+  }
 }
 
 void ChangedValues::exchange(const SourceValue& one, const SourceValue& other, Code code, int rank) {
   const std::string first = on_one_line(places_.tokens(), one.first, one.last, {}),
                     second = on_one_line(places_.tokens(), other.first, other.last, {});
-  const int edit = places_.add({{one.first, one.last, second}, {other.first, other.last, first}}, code, rank);
-  texts_[{one.first, one.last}].emplace_back(edit, second);
-  texts_[{other.first, other.last}].emplace_back(edit, first);
+  add({{one, {{one.first, one.last, second}}}, {other, {{other.first, other.last, first}}}}, code, rank);
 }
 
 void ChangedValues::write() {
@@ -171,11 +197,12 @@ void ChangedValues::write() {
     if (texts.empty()) continue;
     const auto [least, most] = std::minmax_element(texts.begin(), texts.end());
     std::string others;
+    // Each on a line of its own, so that a compiler that complains says of which.
     for (const auto& [number, text] : texts)
-      others += fmt::format(", {}, [&] {{ return {}; }}", number, text);
+      others += fmt::format(",\n#line {}\n{}, [&] {{ return {}; }}", kLineOfValues + number, number, text);
     places_.surround(range.first, range.second,
                      fmt::format("isomer_edits::instead({}, {}, [&] {{ return ", least->first, most->first),
-                     "; }" + others + ")");
+                     fmt::format("; }}{}\n#line {}\n)", others, places_.tokens()[range.second].line));
   }
   texts_.clear();
 }

@@ -265,6 +265,19 @@ void CppFunctions::leave_out() {
         !tokens_.is(i - 1, "]") && !tokens_.is(i - 1, ")"))
       for (std::size_t k = i; k <= tokens_[i].partner; ++k) in_body_[k] = false;
   }
+  // How large an array is, and what that is made of, is known when it is compiled.
+  for (std::size_t i = 0; i + 1 < tokens_.size(); ++i) {
+    if (!declares_[i]) continue;
+    for (std::size_t open = i + 1; tokens_.is(open, "[") && tokens_[open].partner > open;
+         open = tokens_[open].partner + 1)
+      for (std::size_t k = open; k <= tokens_[open].partner; ++k) {
+        in_body_[k] = false;
+        const CppVariable* size = named(k);
+        if (size == nullptr || parameters_[size->declared]) continue;
+        for (std::size_t at = size->declared; at < tokens_.size() && !tokens_.is(at, ";"); ++at)
+          in_body_[at] = false;
+      }
+  }
 }
 
 std::size_t CppFunctions::body_of(std::size_t token) const {

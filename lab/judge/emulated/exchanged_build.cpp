@@ -9,8 +9,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
-#include <map>
+#include <string>
 #include <utility>
 
 namespace isomer::lab {
@@ -18,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBuilds = 8;  ///< each leaves out what the one before did not compile with
+constexpr int kBuilds = 10;  ///< each leaves out what the one before did not compile with
 
 /// A build and, where no cache can keep its source, the folder that does.
 struct Kept {
@@ -37,18 +38,47 @@ std::string key_of(const fs::path& path, const std::string& exchangeable, const 
   return key.hex();
 }
 
-std::map<int, LeftAlone> read_left_alone(const fs::path& file) {
-  std::map<int, LeftAlone> alone;
+/// A line of two numbers for each line of the source, and "= line text" for each value.
+RefusedEdits read_refused(const fs::path& file) {
+  RefusedEdits refused;
   std::ifstream in(file);
-  for (int line = 0, what = 0; in >> line >> what;)
-    alone[line] = static_cast<LeftAlone>(std::clamp(what, 0, static_cast<int>(LeftAlone::all)));
-  return alone;
+  for (std::string text; std::getline(in, text);) {
+    const bool value = text.starts_with("= ");
+    const std::size_t number = value ? 2 : 0, behind = text.find(' ', number);
+    if (behind == std::string::npos) continue;
+    const int line = std::atoi(text.c_str() + number);
+    if (value)
+      refused.values.emplace(line, text.substr(behind + 1));
+    else
+      refused.lines[line] = static_cast<LeftAlone>(
+          std::clamp(std::atoi(text.c_str() + behind), 0, static_cast<int>(LeftAlone::all)));
+  }
+  return refused;
 }
 
-std::string as_text(const std::map<int, LeftAlone>& alone) {
+std::string as_text(const RefusedEdits& refused) {
   std::string text;
-  for (const auto& [line, what] : alone) text += fmt::format("{} {}\n", line, static_cast<int>(what));
+  for (const auto& [line, what] : refused.lines) text += fmt::format("{} {}\n", line, static_cast<int>(what));
+  for (const auto& [line, value] : refused.values) text += fmt::format("= {} {}\n", line, value);
   return text;
+}
+
+/// Adds what does not compile: of values that are written anew those alone, else of each line first these,
+/// then its statements, then all of it. False where all of this was left alone before.
+bool refuse(const Exchangeable& made, const std::vector<int>& lines, RefusedEdits& refused) {
+  bool more = false;
+  for (const int line : lines)
+    if (const auto found = made.values.find(line - kLineOfValues); found != made.values.end())
+      for (const auto& value : found->second) more = refused.values.insert(value).second || more;
+  if (more) return true;
+  for (const int line : lines) {
+    if (line >= kLineOfValues) continue;
+    const auto [at, fresh] = refused.lines.emplace(line, LeftAlone::rewrites);
+    more = more || fresh || at->second != LeftAlone::all;
+    if (!fresh && at->second != LeftAlone::all)
+      at->second = at->second == LeftAlone::rewrites ? LeftAlone::statements : LeftAlone::all;
+  }
+  return more;
 }
 
 /// Others that judge the same candidate find the whole text or none. False where it cannot be written.
@@ -92,15 +122,15 @@ std::shared_ptr<const ExchangedBuild> build(const fs::path& path, const std::str
     kept->temporary = std::make_unique<core::TemporaryFolder>("check", "edits");
     folder = kept->temporary->path();
   }
-  std::map<int, LeftAlone> alone = read_left_alone(lines);
-  if (!alone.empty()) made = exchangeable(source, alone, has);
+  RefusedEdits refused = read_refused(lines);
+  if (refused.any()) made = exchangeable(source, refused, has);
   for (int i = 0; i < kBuilds && !made.edits.empty(); ++i) {
     const fs::path copy = folder / core::Sha256().field(made.source).hex() / path.filename();
     if (!put(copy, made.source)) return nullptr;
     BuildFailure failure;
     kept->build.candidate = build_candidate(copy, settings, failure);
     if (kept->build.candidate != nullptr) {
-      if (!alone.empty() && kept->temporary == nullptr) put(lines, as_text(alone));
+      if (refused.any() && kept->temporary == nullptr) put(lines, as_text(refused));
       if (kept->temporary == nullptr) kept->build.key = key_of(path, made.source, settings);
       kept->build.edits = std::move(made.edits);
       add_rebuilt(kept->build, folder, path, source, has, settings);
@@ -109,16 +139,8 @@ std::shared_ptr<const ExchangedBuild> build(const fs::path& path, const std::str
     std::error_code none;
     fs::remove_all(copy.parent_path(), none);
     if (failure.lines.empty() && failure.place.line > 0) failure.lines = {failure.place.line};
-    // First what is written anew in a line is left alone, then its statements, then all of it.
-    bool more = false;
-    for (const int line : failure.lines) {
-      const auto [at, fresh] = alone.emplace(line, LeftAlone::rewrites);
-      more = more || fresh || at->second != LeftAlone::all;
-      if (!fresh && at->second != LeftAlone::all)
-        at->second = at->second == LeftAlone::rewrites ? LeftAlone::statements : LeftAlone::all;
-    }
-    if (!more) return nullptr;
-    made = exchangeable(source, alone, has);
+    if (!refuse(made, failure.lines, refused)) return nullptr;
+    made = exchangeable(source, refused, has);
   }
   return nullptr;
 }

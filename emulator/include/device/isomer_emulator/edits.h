@@ -1,6 +1,6 @@
 // What a source with exchangeable expressions is made of. Every other expression that may stand in a place has a number,
-// and each call chooses one number: it shows whether one edit of the source makes a wrong answer right, for hundreds of
-// edits with one compilation.
+// and each call chooses one number, or a few that belong together: it shows whether an edit of the source makes a wrong
+// answer right, for hundreds of edits with one compilation.
 //
 // `a < b` becomes `a < isomer_edits::Less{7} < b`: the operators associate to the left and have one precedence, so
 // that the operands stay what they were, whatever they are made of.
@@ -10,11 +10,20 @@
 #include <type_traits>
 #include <utility>
 
-extern "C" int isomer_emulator_edit;
+/// The numbers that are chosen, of which 0 is none, and by number whether it is one of them.
+extern "C" int isomer_emulator_edits[4];
+extern "C" unsigned char isomer_emulator_edit_chosen[1 << 16];
 
 namespace isomer_edits {
 
-inline bool chosen(int number) { return isomer_emulator_edit == number; }
+inline bool chosen(int number) { return isomer_emulator_edit_chosen[number & 0xffff] != 0; }
+
+/// Whether one of `count` numbers from the first on is chosen.
+inline bool any_of(int first, int count) {
+  for (const int each : isomer_emulator_edits)
+    if (static_cast<unsigned>(each - first) < static_cast<unsigned>(count)) return true;
+  return false;
+}
 
 /// What divides nothing by zero while it is tried.
 template <class T>
@@ -96,6 +105,14 @@ T value(int number, T own, Others... others) {
   return result;
 }
 
+/// A number, or with its number the one beside it; another argument stays.
+template <class T, class U>
+T swapped(int number, T own, U other) {
+  if constexpr (std::is_arithmetic_v<T> && std::is_arithmetic_v<U>)
+    if (chosen(number)) return static_cast<T>(other);
+  return own;
+}
+
 /// A variable, or with its number another one of its type. Not `?:`: g++ 12 loses temporaries of an index behind one.
 template <class T>
 T& either(int number, T& another, T& own) {
@@ -147,7 +164,7 @@ T with_sign(int number, T own) {
 /// An array's element, where one of `count` edits from `number` on asks for it; else nothing is read.
 template <class P, class I>
 auto element(int number, int count, P memory, I index) -> std::decay_t<decltype(memory[index])> {
-  if (isomer_emulator_edit < number || isomer_emulator_edit >= number + count) return {};
+  if (!any_of(number, count)) return {};
   return memory[index];
 }
 
@@ -171,8 +188,7 @@ void join(const R& own, const V& value, R& result) {
 template <char... Ops, class T, class... Others>
 T joined(int number, T own, Others... others) {
   T result = own;
-  const int last = number + static_cast<int>(sizeof...(Ops) * sizeof...(Others));
-  if (isomer_emulator_edit < number || isomer_emulator_edit >= last) return result;
+  if (!any_of(number, static_cast<int>(sizeof...(Ops) * sizeof...(Others)))) return result;
   int at = number;
   const auto each = [&](const auto& other) {
     ((chosen(at++) ? join<Ops>(static_cast<const T&>(own), other, result) : void()), ...);
@@ -226,7 +242,7 @@ auto chosen_of(Own&& own, int number, Other&& other, Rest&&... rest) -> std::dec
 /// A whole value, or what is written in its place with one of the numbers, which lie between the first two.
 template <class Own, class... Others>
 inline auto instead(int least, int most, Own&& own, Others&&... others) -> std::decay_t<decltype(own())> {
-  if (isomer_emulator_edit < least || isomer_emulator_edit > most) return own();
+  if (!any_of(least, most - least + 1)) return own();
   return chosen_of(own, others...);
 }
 

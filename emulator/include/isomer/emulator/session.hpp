@@ -9,6 +9,7 @@
 //   auto result = session.call(0, arguments, {.timeout_seconds = 10});
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -99,7 +100,8 @@ struct CallOptions {
   bool kernels_idle =
       false;  ///< launches are taken, and none of their threads runs: what is left is the host's
   std::uint32_t most_threads = 0;  ///< of a block along x alone, whatever a launch asks for; 0: as it asks
-  int edit = 0;  ///< of a source with exchangeable expressions (isomer_emulator/edits.h), which is another; 0: none
+  /// Of a source with exchangeable expressions (isomer_emulator/edits.h) which are others; 0: none.
+  std::array<int, 4> edits = {};
   // Of a module for a real device:
   bool fresh = false;  ///< in a process that no call was made in; otherwise one serves until a call harms it
   int measured = 0;    ///< that many more calls after the answer and three more, as given, timed and compared

@@ -52,8 +52,9 @@ std::vector<Experiment> experiments(const Approach& approach, const Replayed& re
 std::vector<Experiment> head_mappings(const Approach& approach, const Replayed& replayed);
 
 /// The arguments after which `replay_once` goes wrong, one after the other: which of the experiments makes
-/// them right. Adds to `approach` and to `findings`.
+/// them right. Adds to `approach` and to `findings`. `spent`: seconds that this took so far, for calls of all
+/// signatures.
 void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vector<CallOutcome>& outcomes,
-                std::vector<Finding>& findings);
+                std::vector<Finding>& findings, double& spent);
 
 }  // namespace isomer::lab

@@ -64,8 +64,8 @@ std::vector<Experiment> head_mappings(const Approach& approach, const Replayed& 
            !value.tensor.empty();
   };
   std::set<std::pair<std::int64_t, std::int64_t>> tried;
-  for (std::size_t q = 0; q < replayed.values.size(); ++q)
-    for (std::size_t k = 0; k < replayed.values.size(); ++k) {
+  for (std::size_t q = 0; q < replayed.roles.size(); ++q)
+    for (std::size_t k = 0; k < replayed.roles.size(); ++k) {
       if (q == k || !is_input(q) || !is_input(k)) continue;
       const Tensor &of_q = replayed.values[q].tensor, &of_k = replayed.values[k].tensor;
       for (int d = 0; d + 1 < of_q.rank; ++d)

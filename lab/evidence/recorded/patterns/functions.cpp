@@ -178,7 +178,7 @@ Finding function_of_elements(const Approach& approach, const std::vector<Replaye
     Pairs want, got;
     want.rtol = got.rtol = std::max(1e-4, rtol_for(approach, calls.front().outputs[output]));
     for (std::size_t i = 0; i < calls.size(); ++i) {
-      if (role >= calls[i].values.size() || !is_beside(calls[i], role, output)) break;
+      if (role >= calls[i].roles.size() || !is_beside(calls[i], role, output)) break;
       const Elements x = oracle::elements(calls[i].values[role].tensor);
       const Elements y = oracle::elements(calls[i].outputs[output].want);
       if (outcomes[i].got[output].size() != x.size()) break;

@@ -212,7 +212,7 @@ Finding pattern_of_inputs(const Approach& approach, const Replayed& replayed, co
   const Elements want = oracle::elements(of.want);
   const Elements& got = outcome.got[output];
   if (got.size() != want.size() || want.empty()) return {};
-  const std::vector<double> bounds = bounds_of(of.want, want, rtol_for(approach, of), approach.atol);
+  const std::vector<double> bounds = bounds_of(approach, of, want);
   std::vector<bool> wrong(want.size());
   for (std::size_t i = 0; i < want.size(); ++i) wrong[i] = !is_close(want[i], got[i], bounds[i]);
   Finding finding = rows_of_a_value(approach, replayed, outcome, wrong);

@@ -223,11 +223,12 @@ Finding overwritten(const Wrong& w) {
     told += before[i] != 0;
   }
   if (told < 4 || 2 * told < w.at.size()) return {};
-  return named(Code::missing_term, w,
-               fmt::format("{} of {} elements are what the reference adds to the values from before the call: these "
-                           "are overwritten",
-                           w.at.size(), w.want.size()),
-               "add to what the argument holds, do not overwrite it");
+  return named(
+      Code::missing_term, w,
+      fmt::format("{} of {} elements are what the reference adds to the values from before the call: these "
+                  "are overwritten",
+                  w.at.size(), w.want.size()),
+      "add to what the argument holds, do not overwrite it");
 }
 
 /// got = ratio · want over a range, the ratio not 1.
@@ -446,10 +447,10 @@ Finding pattern_of(const Compared& c) {
     if (!is_close(w.want[i], c.got[i], w.bounds[i])) w.at.push_back(i);
   if (w.at.empty()) return {};
   for (const auto& look :
-       {overwritten,    axes_of,           split_of,  shifted,       in_a_band,    tail_of,
-        kept,           ratio_of,       of_the_reference,  remainder, at_beginnings, stretches_of, carried_of,
-        mixed,          elsewhere,         narrowed,  stepped,       not_finite,   bounded,
-        by_few_factors, rounded_on_the_way})
+       {overwritten, axes_of,        split_of,          shifted,   in_a_band,     tail_of,
+        kept,        ratio_of,       of_the_reference,  remainder, at_beginnings, stretches_of,
+        carried_of,  mixed,          elsewhere,         narrowed,  stepped,       not_finite,
+        bounded,     by_few_factors, rounded_on_the_way})
     if (Finding finding = look(w); finding.code != Code::none) return finding;
   Finding finding =
       named(Code::unexplained, w, where_and_how_much(w), "compare the formula with the reference's");

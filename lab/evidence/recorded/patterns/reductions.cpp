@@ -91,8 +91,7 @@ class Reductions {
         for (const std::size_t each : {role, and_role})
           for (RowsOf& rows : groups_of(calls[i].values[each].tensor))
             groups_.back().push_back(std::move(rows));
-      of_.push_back({of.want, want, outcomes[i].got[output],
-                     bounds_of(of.want, want, rtol_for(approach, of), approach.atol)});
+      of_.push_back({of.want, want, outcomes[i].got[output], bounds_of(approach, of, want)});
       wrong_ = wrong_ || outcomes[i].wrong[output] > 0;
     }
   }
@@ -314,7 +313,7 @@ Finding reduction_of_rows(const Approach& approach, const std::vector<Replayed>&
     if (!each.answer.ok()) return {};
   for (const Replayed& each : calls)
     if (output >= each.outputs.size()) return {};
-  for (std::size_t role = 0; role < calls.front().values.size(); ++role) {
+  for (std::size_t role = 0; role < calls.front().roles.size(); ++role) {
     const Value& value = calls.front().values[role];
     if (calls.front().roles[role].output || !value.is_tensor() || value.boolean ||
         !is_float(value.tensor.dtype) || value.tensor.numel() == 1)

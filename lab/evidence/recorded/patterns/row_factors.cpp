@@ -38,7 +38,7 @@ bool is_real(const Value& value) {
 /// Vectors as long as the rows, which may be added to each: a bias. The first is none.
 std::vector<std::vector<double>> biases(const Replayed& replayed, std::size_t width) {
   std::vector<std::vector<double>> list = {std::vector<double>(width, 0.0)};
-  for (std::size_t r = 0; r < replayed.values.size(); ++r)
+  for (std::size_t r = 0; r < replayed.roles.size(); ++r)
     if (is_real(replayed.values[r]) && !replayed.roles[r].output &&
         replayed.values[r].tensor.numel() == static_cast<std::int64_t>(width) && width > 1)
       list.push_back(oracle::elements(replayed.values[r].tensor));
@@ -50,7 +50,7 @@ std::vector<std::vector<double>> biases(const Replayed& replayed, std::size_t wi
 std::vector<std::vector<double>> biases_of_rows(const Replayed& replayed, const Tensor& input, int dims,
                                                 std::size_t count) {
   std::vector<std::vector<double>> list;
-  for (std::size_t r = 0; r < replayed.values.size(); ++r) {
+  for (std::size_t r = 0; r < replayed.roles.size(); ++r) {
     const Value& value = replayed.values[r];
     if (!is_real(value) || replayed.roles[r].output || value.tensor.rank != 1 || value.tensor.numel() < 2)
       continue;
@@ -165,7 +165,7 @@ constexpr Measure kMeasures[] = {
 /// Numbers that an epsilon may be: the call's own first.
 std::vector<double> epsilons(const Replayed& replayed, std::string& name) {
   std::vector<double> list;
-  for (std::size_t r = 0; r < replayed.values.size(); ++r) {
+  for (std::size_t r = 0; r < replayed.roles.size(); ++r) {
     const Value& value = replayed.values[r];
     if (value.kind != Value::Kind::real || value.real <= 0 || value.real >= 1e-2) continue;
     if (name.empty()) name = replayed.roles[r].name;
@@ -319,7 +319,7 @@ Finding factor_of_rows(const Approach& approach, const std::vector<Replayed>& ca
   if (wrong == calls.size()) return {};
   std::string name;
   const std::vector<double> list = epsilons(calls[wrong], name);
-  for (std::size_t role = 0; role < calls[wrong].values.size(); ++role) {
+  for (std::size_t role = 0; role < calls[wrong].roles.size(); ++role) {
     if (calls[wrong].roles[role].output || !is_real(calls[wrong].values[role])) continue;
     for (int dims = 1; dims < calls[wrong].values[role].tensor.rank; ++dims) {
       const std::vector<Row> rows = rows_of(approach, calls, outcomes, output, role, dims);

@@ -68,7 +68,7 @@ Finding term_of_rows(const Approach& approach, const std::vector<Replayed>& call
         if (!all) break;
         const Elements want = oracle::elements(of.want), &got = outcomes[i].got[output];
         if (got.size() != want.size()) return {};
-        const Elements bounds = bounds_of(of.want, want, rtol_for(approach, of), approach.atol);
+        const Elements bounds = bounds_of(approach, of, want);
         const std::vector<RowsOf> groups = groups_of(value.tensor);
         Elements error(want.size()), numbers(want.size());
         std::vector<bool> wrong(want.size());

@@ -44,7 +44,7 @@ bool begins_at_zero(const std::string& name, const std::vector<double>& numbers)
 }
 
 Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::vector<std::uint8_t>& wrong) {
-  for (std::size_t r = 0; r < replayed.values.size(); ++r) {
+  for (std::size_t r = 0; r < replayed.roles.size(); ++r) {
     const Value& counts = replayed.values[r];
     if (replayed.roles[r].output || !counts.is_tensor() || is_float(counts.tensor.dtype) || counts.boolean ||
         counts.tensor.rank != 1)

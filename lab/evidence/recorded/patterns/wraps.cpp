@@ -64,7 +64,7 @@ Finding wrapped_sums(const Approach& approach, const Replayed& replayed, const C
       });
   const Elements want = oracle::elements(of.want), &got = outcome.got[output];
   if (!whole_inputs || got.size() != want.size() || outcome.wrong[output] < kFewest) return {};
-  const Elements bounds = bounds_of(of.want, want, rtol_for(approach, of), approach.atol);
+  const Elements bounds = bounds_of(approach, of, want);
   struct Kind {
     int bits;
     double wraps, least, most;

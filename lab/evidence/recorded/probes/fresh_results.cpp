@@ -17,7 +17,7 @@ constexpr int kFill = 0xff;  // NaN, or −1
 Replayed with_filled_results(const Approach& approach, const Replayed& replayed) {
   Replayed other = replayed;
   bool any = false;
-  for (std::size_t r = replayed.call->before.size(); r < other.values.size(); ++r) {
+  for (std::size_t r = replayed.call->before.size(); r < replayed.roles.size(); ++r) {
     Value& value = other.values[r];
     if (!value.is_tensor() || value.tensor.empty() || !approach.form.takes(static_cast<int>(r))) continue;
     value = deep_copy(value);

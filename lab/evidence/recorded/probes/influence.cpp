@@ -281,7 +281,7 @@ class Influence {
 
   /// What else of the call has that many indices; empty: nothing.
   std::string as_many_as(std::size_t role, int dim, std::int64_t count) const {
-    for (std::size_t r = 0; r < replayed_.values.size(); ++r) {
+    for (std::size_t r = 0; r < replayed_.roles.size(); ++r) {
       const Value& value = replayed_.values[r];
       if (value.kind == Value::Kind::integer && value.integer == count) return replayed_.roles[r].name;
       for (int d = 0; value.is_tensor() && d < value.tensor.rank; ++d)

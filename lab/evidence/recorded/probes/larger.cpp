@@ -10,8 +10,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <utility>
 
@@ -121,12 +119,6 @@ std::string with_and(const std::vector<std::int64_t>& sizes) {
   return text;
 }
 
-std::string source_of(const Candidate& candidate) {
-  if (candidate.path().extension() == ".so") return {};
-  std::ifstream in(candidate.path(), std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// What is told of a call that is silently wrong; of no code where it is none.
 Finding wrong_for_larger(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                          const std::string& right) {
@@ -165,18 +157,6 @@ Finding wrong_for_larger(const Approach& approach, const Replayed& replayed, con
   for (const RefusedLaunch& refused : outcome.answer.refused_launches)
     finding.evidence += "; " + refused.text;
   return finding;
-}
-
-Finding limit_of_size(const Replayed& replayed, const std::string& right, const std::string& why,
-                      const SourcePlace& place) {
-  Finding finding;
-  finding.code = Code::shape_refused;
-  finding.made = true;
-  finding.location = place;
-  finding.evidence =
-      fmt::format("right for {}, and {}, which the original answers ({}), is not taken: {:.300}", right,
-                  replayed.call->size, dimensions_of_size(replayed), why);
-  return as_limit(std::move(finding), "none is needed where its callers never ask for this");
 }
 
 /// What one size of the test's has come to so far.

@@ -1,8 +1,12 @@
 #include "lab/evidence/recorded/probes/resized.hpp"
 
+#include "lab/findings/conventions.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 namespace isomer::lab {
 
@@ -107,6 +111,24 @@ bool keeps_shape(const Replayed& made, const std::vector<Replayed>& calls) {
         if (follows && !scaled && !shifted && !constant) return false;
       }
   return true;
+}
+
+std::string source_of(const Candidate& candidate) {
+  if (candidate.path().extension() == ".so") return {};
+  std::ifstream in(candidate.path(), std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+Finding limit_of_size(const Replayed& replayed, const std::string& right, const std::string& why,
+                      const SourcePlace& place) {
+  Finding finding;
+  finding.code = Code::shape_refused;
+  finding.made = true;
+  finding.location = place;
+  finding.evidence =
+      fmt::format("right for {}, and {}, which the original answers ({}), is not taken: {:.300}", right,
+                  replayed.call->size, dimensions_of_size(replayed), why);
+  return as_limit(std::move(finding), "none is needed where its callers never ask for this");
 }
 
 }  // namespace isomer::lab

@@ -21,4 +21,10 @@ bool saw(const CallOutcome& outcome, std::string_view kind);
 /// means that.
 bool keeps_shape(const Replayed& made, const std::vector<Replayed>& calls);
 
+/// The candidate's source; empty of one that is compiled already.
+std::string source_of(const Candidate& candidate);
+/// A size that is not taken, beside those for which the answer is right: a limit. `why` says how it is seen.
+Finding limit_of_size(const Replayed& replayed, const std::string& right, const std::string& why,
+                      const SourcePlace& place);
+
 }  // namespace isomer::lab

@@ -1,5 +1,6 @@
 #include "lab/evidence/recorded/probes/probes.hpp"
 
+#include "lab/evidence/probes/said_room.hpp"
 #include "lab/evidence/probes/watched.hpp"
 #include "lab/evidence/recorded/probes/resized.hpp"
 #include "oracle/expected.hpp"
@@ -88,8 +89,8 @@ Finding tail(const Replayed& replayed, const CallOutcome& outcome, const std::st
 
 /// `adapted`: the answers are right with what an experiment changes. `all_right`: those of the test's own
 /// calls are; otherwise another size has to be right beside the wrong one.
-void judge_group(const Group& group, const std::vector<Replayed>& calls, bool adapted, bool all_right,
-                 std::vector<Finding>& findings) {
+void judge_group(const Group& group, const std::vector<Replayed>& calls, const std::string& source,
+                 bool adapted, bool all_right, std::vector<Finding>& findings) {
   std::string right, wrong;
   bool other_right = false;
   std::size_t first = group.asked.size();
@@ -133,7 +134,10 @@ void judge_group(const Group& group, const std::vector<Replayed>& calls, bool ad
     return;
   }
   Finding finding;
-  if (outcome.answer.ok()) {
+  if (outcome.answer.ok() && outcome.share() == 0 && says_cases(source, group.size, replayed.call->size)) {
+    finding =
+        limit_of_size(replayed, right, "the source chooses between sizes, and this is none of them", {});
+  } else if (outcome.answer.ok()) {
     finding = tail(replayed, outcome, right, wrong);
   } else if (outcome.answer.end == Answer::End::refused) {
     finding = refusal(replayed, outcome, right);
@@ -180,7 +184,8 @@ void ask_sizes(const Approach& approach, const std::vector<Replayed>& calls,
     if (std::any_of(group.outcomes.begin(), group.outcomes.end(),
                     [](const CallOutcome& each) { return each.answer.launch_guessed; }))
       return;
-    judge_group(group, calls, !approach.adaptations.empty(), all_right, findings);
+    judge_group(group, calls, source_of(*approach.candidate), !approach.adaptations.empty(), all_right,
+                findings);
   }
 }
 

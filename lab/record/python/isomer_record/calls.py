@@ -13,6 +13,7 @@ import torch
 from . import beyond, computed, device_time, edited, influence, sizes, views
 from .larger import Larger
 from .smaller import Smaller
+from .rounding import Rounding
 from .unwritten import Unset, flat
 
 # Whole storages are kept, of larger ones only what the view spans.
@@ -266,6 +267,7 @@ class Calls:
         self.larger = Larger(self.launches, self.sizes)
         self.views = views.Views(self.launches)
         self.unset = Unset(self.launches)
+        self.rounding = Rounding(self.launches)
         self.made = []
         self.outside = []
         self.unfinished = False
@@ -377,6 +379,9 @@ class Calls:
                 if own.found:
                     call["computed"] = computed.values(own, side)
                 self.inside = True
+                noise = self.rounding.noise(function, refilled, flat(result), lasted)
+                if any(each is not None for each in noise) and len(noise) == len(call["returned"]):
+                    call["noise"] = [side.value(each, "", f"noise.{i}") for i, each in enumerate(noise)]
                 masks = self.unset.masks(function, refilled, flat(result), lasted)
                 if any(each is not None for each in masks) and len(masks) == len(call["returned"]):
                     call["unset"] = [side.value(each, "", f"unset.{i}") for i, each in enumerate(masks)]

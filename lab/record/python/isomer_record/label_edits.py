@@ -82,11 +82,20 @@ def name_of(call):
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
+def name_of_call(holder):
+    return name_of(holder) if isinstance(holder, ast.Call) else ""
+
+
 def is_small(node):
     named = getattr(node, "id", getattr(node, "attr", getattr(node, "arg", "")))
     if isinstance(node, ast.Constant):
         return isinstance(node.value, float) and 0 < node.value < SMALL
     return "eps" in named.lower()
+
+
+def is_address(node):
+    """Whether it is a place in memory, and no number."""
+    return any(isinstance(each, ast.Name) and (each.id.lower().endswith("ptr") or "offs" in each.id.lower()) for each in ast.walk(node))
 
 
 def is_maximum(node):
@@ -109,8 +118,10 @@ def of_operands(node):
             code = "epsilon"
         elif isinstance(node.op, ast.Sub) and left is node.right and is_maximum(left):
             code = "missing-max-subtraction"
+        elif additive and isinstance(left, ast.Constant) and type(left.value) is int and left.value == 1:
+            code = "off-by-one"
         elif additive:
-            code = "missing-term"
+            code = "wrong-expression" if is_address(node) else "missing-term"
         elif isinstance(node.op, (ast.Mult, ast.Div)):
             code = "missing-scale"
         elif left is node.right:
@@ -207,13 +218,13 @@ def of_call(node):
         yield ast.Call(node.func, swapped, node.keywords), "wrong-expression"
 
 
-def of_constant(node):
+def of_constant(node, axis):
     value = node.value
     if isinstance(value, bool):
         yield ast.Constant(not value), "ignores-argument"
     elif isinstance(value, int):
         for other in (value + 1, value - 1):
-            yield ast.Constant(other), "off-by-one"
+            yield ast.Constant(other), "wrong-expression" if axis else "off-by-one"
     elif isinstance(value, float):
         if 0 < value < SMALL:
             yield ast.Constant(0.0), "epsilon"
@@ -224,7 +235,7 @@ def of_constant(node):
                 yield ast.Constant(other), "wrong-expression"
 
 
-def of_node(node):
+def of_node(node, holder=None):
     if isinstance(node, ast.BinOp):
         yield from of_operands(node)
         if isinstance(node.op, (ast.Add, ast.Mult)):
@@ -234,7 +245,7 @@ def of_node(node):
     elif isinstance(node, ast.Call):
         yield from of_call(node)
     elif isinstance(node, ast.Constant):
-        yield from of_constant(node)
+        yield from of_constant(node, isinstance(holder, (ast.Call, ast.keyword)) and name_of_call(holder) not in ("range", "arange"))
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
         if isinstance(node.operand.value, int):
             for other in (node.operand.value - 2, node.operand.value - 1):
@@ -271,7 +282,7 @@ def of_node(node):
         name = node.targets[0].id
         # A step of a value that has one before it.
         if any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node.value)):
-            yield ast.Pass(), "missing-term"
+            yield ast.Pass(), "wrong-expression" if is_address(node) else "missing-term"
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not isinstance(node.value.func, ast.Subscript):
         if name_of(node.value) not in ("manual_seed", "print"):
             yield ast.Pass(), "missing-term"
@@ -452,7 +463,7 @@ def edits(tree):
         for node, place in places_in(function):
             if type(node) not in order or isinstance(place[0], ast.Expr) and isinstance(node, ast.Constant):
                 continue
-            for new, code in of_node(node):
+            for new, code in of_node(node, place[0]):
                 line = getattr(node, "lineno", function.lineno)
                 try:
                     ast.fix_missing_locations(ast.copy_location(new, node) if not hasattr(new, "lineno") else new)

@@ -1,0 +1,150 @@
+#include "lab/judge/edit_names.hpp"
+
+#include "lab/text/pattern.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace isomer::lab {
+namespace {
+
+/// Of a line the statement or the condition in which it differs from another one.
+std::string changed_part(const std::string& line, const std::string& other) {
+  std::size_t at = 0;
+  while (at < std::min(line.size(), other.size()) && line[at] == other[at]) ++at;
+  at = std::min(at, line.empty() ? 0 : line.size() - 1);
+  std::size_t begin = at, end = at;
+  for (int depth = 0; begin > 0; --begin) {
+    const char c = line[begin - 1];
+    if (c == ';' || c == '{' || c == '}') break;
+    // Behind what an `if` or a loop asks another statement begins.
+    if (c == ')' && depth == 0) {
+      std::size_t open = begin - 1;
+      for (int inner = 0; open > 0; --open) {
+        inner += line[open] == ')' ? 1 : line[open] == '(' ? -1 : 0;
+        if (inner == 0) break;
+      }
+      static const Pattern asks("(?:^|\\W)(?:if|while|for)\\s*$");
+      if (asks.found_in(line.substr(0, open))) break;
+    }
+    depth += c == ')' ? 1 : c == '(' && depth > 0 ? -1 : 0;
+  }
+  while (end < line.size() && line[end] != ';' && line[end] != '{') ++end;
+  const std::string part = line.substr(begin, end - begin);
+  // A condition ends where its brackets do.
+  static const Pattern condition("^\\s*(?:else\\s+)?(?:if|while)\\s*\\(");
+  if (!condition.found_in(part)) return part;
+  int depth = 0;
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    depth += part[i] == '(' ? 1 : part[i] == ')' ? -1 : 0;
+    if (part[i] == ')' && depth == 0) return begin + i < at ? part.substr(i + 1) : part.substr(0, i + 1);
+  }
+  return part;
+}
+
+/// Whether it holds one value against another: what stands round a template's arguments does not.
+bool compares(const std::string& part) {
+  static const Pattern others("\\w<[\\w:, *]*>\\s*[({:]|<<<|>>>|<<|>>|->");
+  return others.replaced(part, " ").find_first_of("<>") != std::string::npos;
+}
+
+/// Whether it has to do with a maximum, or with exponentials from which one is subtracted.
+bool is_of_maximum(const std::string& line) {
+  static const Pattern words("exp|max|FLT_MIN|INFINITY");
+  return words.found_in(line);
+}
+
+/// The part of a line in which it differs from another one.
+struct Difference {
+  std::size_t first = 0;
+  std::string own, other;
+};
+
+Difference difference(const std::string& line, const std::string& other) {
+  std::size_t front = 0, back = 0;
+  while (front < std::min(line.size(), other.size()) && line[front] == other[front]) ++front;
+  while (back < std::min(line.size(), other.size()) - front &&
+         line[line.size() - 1 - back] == other[other.size() - 1 - back])
+    ++back;
+  return {front, line.substr(front, line.size() - back - front),
+          other.substr(front, other.size() - back - front)};
+}
+
+/// `<` for `<=`, or the like: what is compared stays.
+bool is_of_comparison(const Finding& edit) {
+  if (edit.code != Code::off_by_one || !edit.edited_also.empty()) return false;
+  const Difference changed = difference(edit.edited_from, edit.edited);
+  return (changed.own + changed.other).find_first_not_of("<>=") == std::string::npos;
+}
+
+/// Whether it is where a loop ends, and that is no number less one.
+bool is_end_of_loop(const Finding& edit) {
+  static const Pattern loop("\\bfor\\s*\\("), less_one("-\\s*1\\b");
+  return loop.found_in(edit.edited_from) && !less_one.found_in(edit.edited_from);
+}
+
+/// Whether what it changes is a real number, and no place of one.
+bool is_of_value(const Finding& edit) {
+  static const Pattern real(
+      "\\d\\.\\d*f?\\b|\\b(?:float|double|half|__half)\\b|\\b(?:exp|log|sqrt|rsqrt|tanh|fmax|fmin|fabs)f?"
+      "\\(");
+  const std::string part = changed_part(edit.edited_from, edit.edited);
+  if (!real.found_in(part)) return false;
+  const std::size_t at = difference(edit.edited_from, edit.edited).first;
+  int depth = 0;
+  for (std::size_t i = 0; i < std::min(at, edit.edited_from.size()); ++i)
+    depth += edit.edited_from[i] == '[' ? 1 : edit.edited_from[i] == ']' ? -1 : 0;
+  return depth == 0;
+}
+
+}  // namespace
+
+bool is_of_another_kind(const Finding& seen, const Finding& edit) {
+  if (seen.code == edit.code) return false;
+  // Which elements have no influence says little of an expression that bounds nothing, and how precise they
+  // are of one with which all is right.
+  const bool held = compares(changed_part(edit.edited, edit.edited_from));
+  const bool bounds = edit.code == Code::tail_mask ||
+                      (edit.code == Code::off_by_one && (held || seen.code != Code::tail_mask)) ||
+                      (edit.code != Code::stale_state && held);
+  const bool influence =
+      seen.code == Code::tail_mask || seen.code == Code::off_by_one || seen.code == Code::mask_alignment;
+  // A maximum that is taken of a part of a row is subtracted all the same.
+  const bool subtracts = (edit.code == Code::missing_term || edit.code == Code::wrong_expression) &&
+                         (is_of_maximum(edit.edited) || is_of_maximum(edit.edited_from));
+  // A maximum that begins above what is compared with it looks like a bound.
+  const bool begins = seen.code == Code::clamp && edit.code == Code::other_reduction;
+  return (influence && !bounds) || begins || seen.code == Code::intermediate_precision ||
+         (seen.code == Code::missing_max_subtraction && !subtracts);
+}
+
+Code code_of_both(const Finding& seen, const Finding& edit) {
+  // Without a barrier what is read may be any index, and what is written be lost.
+  if (edit.code == Code::missing_barrier || seen.code == Code::ignores_offset) return edit.code;
+  // Threads meet where an index is wrong.
+  if (seen.code == Code::race && edit.code != Code::unexplained && !seen.same_store) return edit.code;
+  // Of several edits of the label that give the same answers the one that is this one.
+  if (std::find(seen.also_fit.begin(), seen.also_fit.end(), edit.code) != seen.also_fit.end())
+    return edit.code;
+  // A bound that is one off leaves a term, a factor or an element out. What is left out at the end of a loop
+  // over blocks is more than one.
+  constexpr std::array<Code, 6> kByABound = {Code::layout_convention, Code::missing_scale,
+                                             Code::missing_term,      Code::other_reduction,
+                                             Code::ignores_argument,  Code::unwritten_output};
+  if (is_of_comparison(edit) &&
+      (std::find(kByABound.begin(), kByABound.end(), seen.code) != kByABound.end() ||
+       (seen.code == Code::tail_mask && !is_end_of_loop(edit))))
+    return edit.code;
+  if (seen.code == Code::missing_scale && edit.code == Code::missing_rescale) return edit.code;
+  // What is rounded up, or is no quotient of whole numbers, says more than what came of it.
+  if (edit.code == Code::tail_mask && !seen.by_influence && seen.code != Code::unwritten_output)
+    return edit.code;
+  if (edit.code == Code::rounding_mode || (seen.by_influence && edit.code == Code::missing_term))
+    return edit.code;
+  // What has no influence on a number may be where it belongs all the same.
+  if (seen.code == Code::layout_convention && is_of_value(edit)) return edit.code;
+  return seen.code;
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,87 @@
+"""How far rounding alone moves what a label answers: the difference of two sums that are nearly the same, say, has few digits
+that are not chance. The label is called again with the last bits of its inputs changed."""
+
+import copy
+import random
+import time
+
+import torch
+
+from .unwritten import LARGEST, SECONDS_OF_A_CALL, flat
+
+SECONDS_OF_ALL = 3.0  # of the processor, for one recording
+TIMES = 4
+LAST_BIT = 2.0**-23
+LITTLE, MUCH = 2e-6, 1e-3  # of the typical element: what is less matters nowhere, and what is more is another answer
+
+
+class Rounding:
+    """Finds the results of which rounding alone changes more than the last digits."""
+
+    def __init__(self, launches):
+        self.launches = launches
+        self.spent = 0.0
+
+    def noise(self, function, given, results, seconds):
+        """Of each result a tensor, how far its elements move, or None where that is little. `given` is left as it is."""
+        none = [None] * len(results)
+        wide = [isinstance(each, torch.Tensor) and each.dtype == torch.float32 and each.numel() > 0 for each in results]
+        size = sum(each.numel() * each.element_size() for each in results if isinstance(each, torch.Tensor))
+        if given is None or not any(wide) or self.spent > SECONDS_OF_ALL or seconds > SECONDS_OF_A_CALL or size > LARGEST:
+            return none
+        kept = self.launches.__dict__.copy()
+        states = torch.get_rng_state(), random.getstate()
+        generator = torch.Generator().manual_seed(20)
+        begin = time.process_time()
+        moved = list(none)
+        try:
+            for _ in range(TIMES):
+                torch.set_rng_state(states[0])
+                random.setstate(states[1])
+                args, kwargs = changed(copy.deepcopy(given), generator)
+                self.launches.reset()
+                again = flat(function(*args, **kwargs))
+                if self.launches.unanswered or len(again) != len(results):
+                    return none
+                for i, (one, other) in enumerate(zip(results, again)):
+                    if wide[i] and isinstance(other, torch.Tensor) and other.shape == one.shape:
+                        apart = (other.detach().double() - one.detach().double()).abs().cpu()
+                        moved[i] = apart if moved[i] is None else torch.maximum(moved[i], apart)
+            return [None if each is None else what_matters(each, one) for each, one in zip(moved, results)]
+        except Exception:
+            return none
+        finally:
+            self.launches.__dict__.update(kept)
+            torch.set_rng_state(states[0])
+            random.setstate(states[1])
+            self.spent += time.process_time() - begin
+
+
+def changed(value, generator):
+    """The same with the last bits of all 32-bit real numbers changed; whole numbers in such a type are codes, and stay."""
+    if isinstance(value, torch.Tensor):
+        if value.dtype == torch.float32 and value.numel() > 0 and bool((value % 1 != 0).any()):
+            steps = torch.randint(-1, 2, value.shape, generator=generator).to(value)
+            with torch.no_grad():
+                value.copy_(value * (1 + LAST_BIT * steps))
+        return value
+    if isinstance(value, (list, tuple)):
+        return type(value)(changed(each, generator) for each in value)
+    if isinstance(value, dict):
+        return {key: changed(each, generator) for key, each in value.items()}
+    return value
+
+
+def what_matters(apart, result):
+    """None where no element moves by more than its last digits. An element that becomes another one is not meant."""
+    wanted = result.detach().double().cpu()
+    finite = torch.isfinite(wanted) & torch.isfinite(apart)
+    if not bool(finite.any()):
+        return None
+    typical = float(wanted[finite].abs().median())
+    apart = torch.where(finite & (apart <= MUCH * torch.clamp(wanted.abs(), min=typical)), apart, torch.zeros_like(apart))
+    if not bool((apart > LITTLE * torch.clamp(wanted.abs(), min=typical)).any()):
+        return None
+    # Elements that are made alike move alike, and some of them by chance little.
+    row = apart.amax(-1, keepdim=True) if apart.dim() > 0 else apart
+    return torch.maximum(apart, row / 2).to(torch.float32).contiguous()

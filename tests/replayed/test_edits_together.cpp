@@ -1,0 +1,197 @@
+// Edits of several places alike, of constants, members, calls and what is kept; and what is left out of them.
+#include <gtest/gtest.h>
+
+#include "core/temporary_folder.hpp"
+#include "lab/candidate/folder.hpp"
+#include "lab/evidence/edits/exchangeable.hpp"
+#include "lab/judge/diagnose.hpp"
+#include "lab/judge/edit_names.hpp"
+#include "recorded_call.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+namespace {
+
+/// Rows of a running sum and a running maximum, which go from 32 columns to the next by the last lane.
+constexpr const char* kCarried = R"(#include <cuda_runtime.h>
+
+__global__ void running_kernel(const float* x, float* sums, float* tops, int cols) {
+  const int lane = threadIdx.x;
+  const float* row = x + blockIdx.x * cols;
+  float carried_sum = 0.f, carried_top = -1e30f;
+  for (int round = 0; round < (cols + 31) / 32; ++round) {
+    const int i = round * 32 + lane;
+    float sum = i < cols ? row[i] : 0.f, top = i < cols ? row[i] : -1e30f;
+    for (int d = 1; d < 32; d <<= 1) {
+      const float s = __shfl_up_sync(0xffffffffu, sum, d), t = __shfl_up_sync(0xffffffffu, top, d);
+      if (lane >= d) {
+        sum += s;
+        top = fmaxf(top, t);
+      }
+    }
+    sum += carried_sum;
+    top = fmaxf(top, carried_top);
+    if (i < cols) sums[blockIdx.x * cols + i] = sum;
+    if (i < cols) tops[blockIdx.x * cols + i] = top;
+    carried_sum = __shfl_sync(0xffffffffu, sum, 31);
+    carried_top = __shfl_sync(0xffffffffu, top, 31);
+  }
+}
+
+extern "C" void running(const float* x, float* sums, float* tops, int rows, int cols) {
+  running_kernel<<<rows, 32>>>(x, sums, tops, cols);
+}
+)";
+
+std::string with(std::string source, const std::string& was, const std::string& is) {
+  for (std::size_t at = 0; (at = source.find(was, at)) != std::string::npos; at += is.size())
+    source.replace(at, was.size(), is);
+  return source;
+}
+
+Diagnosis judged_running(const std::filesystem::path& place, const std::string& source) {
+  Recording recording;
+  for (const std::int64_t rows : {2, 3}) {
+    constexpr std::int64_t kCols = 75;
+    const std::vector<std::int64_t> shape = {rows, kCols};
+    Value x = tensor_value("x", DType::f32, shape);
+    for (std::int64_t i = 0; i < rows * kCols; ++i)
+      static_cast<float*>(x.tensor.data)[i] = static_cast<float>(std::sin(1.7 * static_cast<double>(i)) * 9);
+    record(recording, "running",
+           {x, tensor_value("sums", DType::f32, shape), tensor_value("tops", DType::f32, shape)},
+           [=](std::vector<Value>& v) {
+             for (std::int64_t i = 0; i < rows * kCols; ++i) {
+               const auto at = [&](std::size_t k) { return static_cast<float*>(v[k].tensor.data) + i; };
+               *at(1) = *at(0) + (i % kCols == 0 ? 0 : at(1)[-1]);
+               *at(2) = i % kCols == 0 ? *at(0) : std::max(*at(0), at(2)[-1]);
+             }
+           });
+  }
+  std::ofstream(place / "candidate.cu") << source;
+  save_recording((place / "recording.safetensors").string(), recording);
+  CaseFolder folder;
+  folder.folder = place;
+  folder.candidates = {place / "candidate.cu"};
+  folder.recording = place / "recording.safetensors";
+  return diagnose_folder(folder).at(0);
+}
+
+TEST(EditsTogether, OneMistakeInTwoLinesIsToldWithBoth) {
+  const core::TemporaryFolder right("test", "together");
+  EXPECT_EQ(judged_running(right.path(), kCarried).verdict(), "pass");
+  const core::TemporaryFolder place("test", "together");
+  const Diagnosis said =
+      judged_running(place.path(), with(with(kCarried, "sum, 31)", "sum, 0)"), "top, 31)", "top, 0)"));
+  ASSERT_EQ(said.findings.size(), 1u);
+  EXPECT_EQ(said.findings[0].location.line, 21) << said.findings[0].evidence;
+  ASSERT_EQ(said.findings[0].edited_also.size(), 1u) << said.findings[0].evidence;
+  EXPECT_EQ(said.findings[0].edited_also[0].first, 22);
+}
+
+bool has_edit(const std::string& source, const std::string& line, const std::string& label = "") {
+  const std::vector<Exchange> edits = exchangeable(source, {}, of_label(label)).edits;
+  return std::any_of(edits.begin(), edits.end(), [&](const Exchange& each) { return each.becomes == line; });
+}
+
+std::string kernel(const std::string& body, const std::string& before = "") {
+  return before +
+         "\nstruct Pair { float first, second; };\n"
+         "__global__ void k(const float* x, const float4* v, float* y, const unsigned char* b, int n, int "
+         "half, "
+         "float low, float high) {\n"
+         "  __shared__ float best[32];\n  __shared__ int code[32];\n  const int i = threadIdx.x;\n  float4 p "
+         "= v[i];\n"
+         "  " +
+         body + "\n  y[i] = p.x + p.y + p.z;\n}\n";
+}
+
+TEST(EditsTogether, OfConstantsAndTemplates) {
+  EXPECT_TRUE(has_edit(kernel("int g = (n + kTall - 1) / kWide;",
+                              "constexpr int kTall = 8, kWide = 32;\nconst int kWide = 4;"),
+                       "int g = (n + kWide - 1) / kWide;"));
+  EXPECT_TRUE(
+      has_edit("template <int32_t Rows, int32_t Cols>\n__global__ void k(float* y, int n) {\n"
+               "  y[n + Cols] = 1.f;\n}\n",
+               "y[n + Rows] = 1.f;"));
+}
+
+TEST(EditsTogether, OfMembersAndLists) {
+  EXPECT_TRUE(has_edit(kernel("float s = p.y;"), "float s = p.w;"));
+  EXPECT_TRUE(has_edit(kernel("Pair pair = {high, low};"), "Pair pair = {low, high};"));
+}
+
+TEST(EditsTogether, OfCalls) {
+  EXPECT_TRUE(has_edit(kernel("float s = fmaxf(fabsf(low), high);"), "float s = fmaxf(low, fabsf(high));"));
+  EXPECT_TRUE(has_edit(kernel("float s = floorf(low - high);"), "float s = (floorf(low) - floorf(high));"));
+  EXPECT_TRUE(has_edit(kernel("float s = expf(-low);"), "float s = expf(-expf(low));"));
+  EXPECT_TRUE(
+      has_edit(kernel("float s = fminf(low, high);"), "float s = fminf(low, 1.0f);", "x.clamp(max=1)"));
+  EXPECT_TRUE(has_edit(kernel("int s = __popc(n) - 1;"), "int s = 31 - __clz(n);"));
+}
+
+TEST(EditsTogether, OfQuotientsAndTerms) {
+  EXPECT_TRUE(has_edit(kernel("float s = 5000 / n;"), "float s = static_cast<float>(5000) / n;"));
+  EXPECT_TRUE(has_edit(kernel("float s = (low + high) / x[i];"), "float s = (low / x[i] + high);"));
+  EXPECT_TRUE(has_edit(kernel("int s = i + n / 2;"), "int s = i + half;"));
+  EXPECT_TRUE(has_edit(kernel("float s = low * (float)(uint8_t)n;"), "float s = low * (float)(int8_t)n;"));
+}
+
+TEST(EditsTogether, OfWhatIsKeptAndWhatIsGuarded) {
+  const std::string body =
+      "best[i] = low;\n  const float other = best[i + 1];\n  const int rank = i + 1;\n  if (other < best[i]) "
+      "{\n"
+      "    code[i] = rank;\n  }";
+  EXPECT_TRUE(has_edit(kernel(body), "code[i] = rank; best[i] = other;"));
+  EXPECT_TRUE(has_edit(kernel("const int rank = i + 1;\n  y[i] += low;"), "if (rank < half) y[i] += low;"));
+}
+
+TEST(EditsTogether, AnotherWayIsTriedLast) {
+  const std::string source =
+      kernel("") +
+      "extern \"C\" void f(const float* x, const float4* v, float* y, const unsigned char* b, int n) {\n"
+      "  if (n == 64) {\n    k<<<1, 32>>>(x, v, y, b, n, 1, 0.f, 1.f);\n  } else {\n"
+      "    k<<<2, 32>>>(x, v, y, b, n, 1, 0.f, 1.f);\n  }\n}\n";
+  const std::vector<Exchange> edits = exchangeable(source).edits;
+  const auto chooses = [](const Exchange& each) { return each.was == "if (n == 64) {"; };
+  ASSERT_TRUE(std::any_of(edits.begin(), edits.end(), chooses));
+  for (const Exchange& each : edits)
+    if (chooses(each)) EXPECT_GE(each.rank, 6) << each.becomes;
+}
+
+TEST(EditsTogether, AValueThatDoesNotCompileIsLeftOutAlone) {
+  const std::string source = kernel("float s = floorf(low - high);");
+  const Exchangeable made = exchangeable(source);
+  const auto refused = std::find_if(made.values.begin(), made.values.end(), [](const auto& each) {
+    return each.second.front().second == "(floorf(low) - floorf(high))";
+  });
+  ASSERT_NE(refused, made.values.end());
+  const Exchangeable other = exchangeable(source, {{}, {refused->second.front()}});
+  EXPECT_EQ(other.edits.size() + 1, made.edits.size());
+  EXPECT_EQ(other.source.find("(floorf(low) - floorf(high))"), std::string::npos);
+}
+
+TEST(EditsTogether, AnEditNamesWhatLooksLikeItsConsequence) {
+  Finding seen, edit;
+  seen.code = Code::layout_convention;
+  edit.code = Code::off_by_one;
+  edit.edited_from = "if (!(at >= first && at < last - 1)) continue;";
+  edit.edited = "if (!(at >= first && at <= last - 1)) continue;";
+  EXPECT_EQ(code_of_both(seen, edit), Code::off_by_one);
+  seen.code = Code::tail_mask;
+  edit.edited_from = "for (int i = 0; i < rounds; ++i) {";
+  edit.edited = "for (int i = 0; i <= rounds; ++i) {";
+  EXPECT_EQ(code_of_both(seen, edit), Code::tail_mask);
+  seen.code = Code::race;
+  edit.code = Code::wrong_expression;
+  EXPECT_EQ(code_of_both(seen, edit), Code::wrong_expression);
+  edit.code = Code::missing_barrier;
+  EXPECT_EQ(code_of_both(seen, edit), Code::missing_barrier);
+}
+
+}  // namespace
+}  // namespace isomer::lab
