@@ -24,7 +24,19 @@ void GroupReplay::explain_by_the_label(const std::vector<Replayed>& calls, const
   // Who answers what the label does but for an edit was asked as he is called.
   explained_ = true;
   std::vector<Finding> own = take_own();
-  take_edit_of_label(own, std::move(edit));
+  // What calls of other signatures only looked like is this as well, unless an edit was found for them.
+  std::erase_if(diagnosis_.findings, [](const Finding& each) {
+    return is_explained_by_an_edit(each) && each.edited.empty() && !each.decides;
+  });
+  told_before_ = diagnosis_.findings.size();
+  // Calls of another signature may have shown the same.
+  const std::vector<Finding>& others = diagnosis_.findings;
+  if (std::any_of(others.begin(), others.end(), [&](const Finding& each) {
+        return each.subject == Subject::candidate && each.fix == edit.fix && each.code == edit.code;
+      }))
+    drop_what_an_edit_explains(own);
+  else
+    take_edit_of_label(own, std::move(edit));
   for (Finding& each : own) add_once(diagnosis_.findings, std::move(each));
 }
 

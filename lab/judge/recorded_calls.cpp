@@ -318,6 +318,16 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
     std::erase_if(diagnosis.findings, [](const Finding& each) {
       return each.code == Code::unwritten_output || (each.code == Code::race && each.same_store);
     });
+  // What is read elsewhere than in its memory is wrong by whatever lies there.
+  const auto strays = [](const Finding& each) {
+    return (each.code == Code::out_of_bounds_read || each.code == Code::out_of_bounds_write) && !each.made &&
+           each.location.line != 0;
+  };
+  if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), strays))
+    std::erase_if(diagnosis.findings, [&](const Finding& each) {
+      return (each.code == Code::mask_alignment || each.code == Code::tail_mask) && !each.made &&
+             each.variations.empty() && (each.location.line == 0 || each.location.line == entry.place.line);
+    });
   const bool refused_all = !answered;
   if (adapted || refused_all) diagnosis.call = Stage::failed;
   if (diagnosis.call == Stage::not_reached && answered) diagnosis.call = Stage::passed;

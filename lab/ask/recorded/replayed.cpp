@@ -313,7 +313,7 @@ double filled_with(const std::vector<double>& elements) {
 
 std::vector<double> bounds_of(const Approach& approach, const Replayed::Output& output,
                               const std::vector<double>& elements) {
-  constexpr double kRoundings = 16;  // of a port's own, which sums in another order
+  constexpr double kRoundings = 32;  // of a port's own, which sums in another order
   std::vector<double> bounds = bounds_of(output.want, elements, rtol_for(approach, output), approach.atol);
   if (approach.rtol > 0 || approach.atol > 0) return bounds;
   for (std::size_t i = 0; i < std::min(bounds.size(), output.noise.size()); ++i)

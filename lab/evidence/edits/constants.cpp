@@ -47,7 +47,14 @@ class Exchanging {
       const bool is_real = number.find('.') != std::string_view::npos;
       (is_real ? real : whole).names.emplace_back(match[1]);
     }
+    std::vector<bool> open;  // braces, and whether each is of a namespace
     for (std::size_t i = 0; i + 3 < tokens_.size(); ++i) {
+      if (tokens_.is(i, "{"))
+        open.push_back(i > 1 && (tokens_.is(i - 1, "namespace") || tokens_.is(i - 2, "namespace") ||
+                                 tokens_[i - 1].kind == CppToken::Kind::quoted));
+      if (tokens_.is(i, "}") && !open.empty()) open.pop_back();
+      // What a type has is named otherwise.
+      if (std::find(open.begin(), open.end(), false) != open.end()) continue;
       // No parameter that has a default.
       const bool parameter = i > 0 && (tokens_.is(i - 1, "(") || tokens_.is(i - 1, ","));
       if ((!tokens_.is(i, "constexpr") && !tokens_.is(i, "const")) || parameter ||

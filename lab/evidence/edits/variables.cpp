@@ -153,6 +153,17 @@ std::size_t CppFunctions::end_of_scope(std::size_t token) const {
   return tokens_[block_[token]].partner;
 }
 
+std::size_t CppFunctions::behind_template(std::size_t open) const {
+  constexpr std::size_t kLongest = 12;
+  if (!tokens_.is(open, "<") || open == 0 || !tokens_.is_name(open - 1)) return open;
+  for (std::size_t i = open + 1; i < open + kLongest; ++i) {
+    if (tokens_.is(i, ">")) return tokens_.is(i + 1, "::") || tokens_.is(i + 1, "(") ? i + 1 : open;
+    if (!tokens_.is_name(i) && !tokens_.is(i, ",") && !tokens_.is(i, "::") && !tokens_.is(i, "*"))
+      return open;
+  }
+  return open;
+}
+
 std::size_t CppFunctions::declaration_at(std::size_t start, std::size_t last) {
   std::size_t i = start;
   bool constant = false, shared = false;
@@ -204,8 +215,12 @@ std::size_t CppFunctions::declaration_at(std::size_t start, std::size_t last) {
       i = tokens_[i].partner + 1;
     }
     declares_[name] = true;
-    while (i < last && !tokens_.is(i, ",") && !tokens_.is(i, ";") && !tokens_.is(i, ")"))
-      i = is_open(tokens_.text(i)) && tokens_[i].partner > i ? tokens_[i].partner + 1 : i + 1;
+    while (i < last && !tokens_.is(i, ",") && !tokens_.is(i, ";") && !tokens_.is(i, ")")) {
+      const std::size_t behind = behind_template(i);
+      i = behind > i                                           ? behind
+          : is_open(tokens_.text(i)) && tokens_[i].partner > i ? tokens_[i].partner + 1
+                                                               : i + 1;
+    }
     // It has a value behind what it begins with.
     if (!constant || shared)
       variables_.push_back(

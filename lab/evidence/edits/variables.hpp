@@ -56,6 +56,9 @@ class CppFunctions {
   void find_locals();
   /// A declaration that begins there; 0 where none does, else the token behind it.
   std::size_t declaration_at(std::size_t start, std::size_t last);
+  /// Behind the arguments of a template that open there, of what is named or called; the token itself where
+  /// none do.
+  std::size_t behind_template(std::size_t open) const;
   std::size_t end_of_scope(std::size_t token) const;
   void leave_out();
   void name_types();

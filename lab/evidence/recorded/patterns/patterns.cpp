@@ -126,7 +126,8 @@ Finding tail_of(const Wrong& w) {
   const std::vector<bool> changed = changed_of(w);
   for (int d = 0; d < w.c.want.rank; ++d) {
     const std::int64_t size = w.c.want.size(d);
-    if (size < 3) continue;  // one of two is no end
+    if (size < 3) continue;                               // one of two is no end
+    if (w.want.size() < 8 && w.at.size() == 1) continue;  // nor is one of a few
     std::int64_t cut = size;
     for (const std::size_t flat : w.at)
       cut = std::min(cut, index_of(w.c.want, flat)[static_cast<std::size_t>(d)]);

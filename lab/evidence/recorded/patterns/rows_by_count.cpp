@@ -75,7 +75,8 @@ Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::v
         return finding;
       }
       // One of each kind would be so by chance half of the time.
-      if (count < 2) continue;
+      constexpr std::size_t kFew = 5;  // rows, of which any number may say something by chance
+      if (count < 2 || rows.size() < kFew) continue;
       std::int64_t block = 0;
       for (const std::int64_t tile : std::array<std::int64_t, 6>{4, 8, 16, 32, 64, 128})
         // 0 is a multiple of everything.
