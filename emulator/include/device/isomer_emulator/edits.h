@@ -16,7 +16,9 @@ extern "C" unsigned char isomer_emulator_edit_chosen[1 << 16];
 
 namespace isomer_edits {
 
-inline bool chosen(int number) { return isomer_emulator_edit_chosen[number & 0xffff] != 0; }
+inline bool chosen(int number) {
+  return number < 1 << 16 && isomer_emulator_edit_chosen[number & 0xffff] != 0;
+}
 
 /// Whether one of `count` numbers from the first on is chosen.
 inline bool any_of(int first, int count) {
