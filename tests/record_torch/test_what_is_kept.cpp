@@ -94,8 +94,10 @@ TEST_F(RecordTorch, StepsOfALabelChangePlaces) {
 
 TEST_F(RecordTorch, NumbersThatTheLabelComputesAreKeptByTheirNames) {
   const Recorded got = recorded(
-      "import math\n\ndef along(v, dim=0):\n    total = 0\n    if dim == 0:\n        M, N = v.shape[0], math.prod(v.shape[1:])\n"
-      "    else:\n        M, N = math.prod(v.shape[:-1]), v.shape[dim]\n    for t in range(M):\n        total += t\n"
+      "import math\n\ndef along(v, dim=0):\n    total = 0\n    if dim == 0:\n        M, N = v.shape[0], "
+      "math.prod(v.shape[1:])\n"
+      "    else:\n        M, N = math.prod(v.shape[:-1]), v.shape[dim]\n    for t in range(M):\n        "
+      "total += t\n"
       "    flag, half = True, 0.5\n    return v.reshape(M, N) * half + total\n",
       "import torch\nalong(torch.randn(3, 4, 5))\nalong(torch.randn(3, 4, 5), 2)\n");
   ASSERT_EQ(got.recording.calls.size(), 2u);
@@ -108,6 +110,21 @@ TEST_F(RecordTorch, NumbersThatTheLabelComputesAreKeptByTheirNames) {
   EXPECT_EQ(numbers(0), (List{{"M", 3}, {"N", 20}}));
   EXPECT_EQ(numbers(1), (List{{"M", 12}, {"N", 5}}));
   for (const RecordedCall& call : got.recording.asked) EXPECT_EQ(call.computed.size(), 2u) << call.asked;
+}
+
+TEST_F(RecordTorch, HowFarRoundingMovesAnAnswerIsKeptWhereThatIsMuch) {
+  // A variance that is the difference of two numbers which are nearly the same, and one that is none.
+  const Recorded got = recorded("def variance(v):\n    return (v * v).mean(1) - v.mean(1) ** 2, v.sum(1)\n",
+                                "import torch\ntorch.manual_seed(3)\nvariance(torch.randn(8, 300) * 0.01 + "
+                                "5)\nvariance(torch.randn(8, 300))\n");
+  ASSERT_EQ(got.recording.calls.size(), 2u);
+  const std::vector<Value>& noise = got.recording.calls[0].noise;
+  ASSERT_EQ(noise.size(), 2u);
+  ASSERT_TRUE(noise[0].is_tensor());
+  EXPECT_EQ(noise[0].tensor.numel(), 8);
+  EXPECT_TRUE(got.recording.calls[1].noise.empty() || !got.recording.calls[1].noise[0].is_tensor());
+  const auto* moved = static_cast<const float*>(noise[0].tensor.data);
+  EXPECT_GT(*std::max_element(moved, moved + 8), 1e-8f);
 }
 
 TEST_F(RecordTorch, RandomInputsAreTheSameEveryTime) {

@@ -313,11 +313,14 @@ double filled_with(const std::vector<double>& elements) {
 
 std::vector<double> bounds_of(const Approach& approach, const Replayed::Output& output,
                               const std::vector<double>& elements) {
-  constexpr double kRoundings = 32;  // of a port's own, which sums in another order
+  // Of a port's own, which sums in another order; of an answer that has few digits fewer, so that it says
+  // something still.
+  constexpr double kRoundings = 32, kFewer = 4, kDigits = 0.01;
   std::vector<double> bounds = bounds_of(output.want, elements, rtol_for(approach, output), approach.atol);
   if (approach.rtol > 0 || approach.atol > 0) return bounds;
   for (std::size_t i = 0; i < std::min(bounds.size(), output.noise.size()); ++i)
-    bounds[i] = std::max(bounds[i], kRoundings * output.noise[i]);
+    bounds[i] = std::max({bounds[i], kFewer * output.noise[i],
+                          std::min(kRoundings * output.noise[i], kDigits * std::fabs(elements[i]))});
   return bounds;
 }
 

@@ -13,6 +13,7 @@ SECONDS_OF_ALL = 3.0  # of the processor, for one recording
 TIMES = 4
 LAST_BIT = 2.0**-23
 LITTLE, MUCH = 2e-6, 1e-3  # of the typical element: what is less matters nowhere, and what is more is another answer
+MOST = 0.1  # where most elements move: then the answer has few digits, and none of it jumps
 
 
 class Rounding:
@@ -79,8 +80,11 @@ def what_matters(apart, result):
     if not bool(finite.any()):
         return None
     typical = float(wanted[finite].abs().median())
-    apart = torch.where(finite & (apart <= MUCH * torch.clamp(wanted.abs(), min=typical)), apart, torch.zeros_like(apart))
-    if not bool((apart > LITTLE * torch.clamp(wanted.abs(), min=typical)).any()):
+    size = torch.clamp(wanted.abs(), min=typical)
+    moves = finite & (apart > LITTLE * size)
+    most = MOST if 2 * int(moves.sum()) >= int(finite.sum()) else MUCH
+    apart = torch.where(finite & (apart <= most * size), apart, torch.zeros_like(apart))
+    if not bool((apart > LITTLE * size).any()):
         return None
     # Elements that are made alike move alike, and some of them by chance little.
     row = apart.amax(-1, keepdim=True) if apart.dim() > 0 else apart
