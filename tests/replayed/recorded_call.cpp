@@ -45,6 +45,17 @@ Diagnosis judged(const char* file, const char* entry, Recording recording, std::
   return diagnose(*built, request);
 }
 
+CaseFolder case_of(const std::filesystem::path& place, const std::string& source,
+                   const Recording& recording) {
+  std::ofstream(place / "candidate.cu") << source;
+  save_recording((place / "recording.safetensors").string(), recording);
+  CaseFolder folder;
+  folder.folder = place;
+  folder.candidates = {place / "candidate.cu"};
+  folder.recording = place / "recording.safetensors";
+  return folder;
+}
+
 void expect_told(const Diagnosis& said, const std::vector<Code>& found, const std::string& words) {
   std::string told = said.verdict() + std::string(" (") + said.called_with + ") " + said.error;
   std::vector<Code> codes;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "lab/candidate/folder.hpp"
 #include "lab/candidate/recording.hpp"
 #include "lab/judge/diagnose.hpp"
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -19,6 +21,9 @@ void record(Recording& recording, const char* label, const std::vector<Value>& a
 /// by what is read of the label. The file is compiled once.
 Diagnosis judged(const char* file, const char* entry, Recording recording,
                  std::vector<std::string> texts = {});
+
+/// A folder of such a candidate, with the recording beside it, which is written to `place`.
+CaseFolder case_of(const std::filesystem::path& place, const std::string& source, const Recording& recording);
 
 /// The findings are of just these codes, in this order, and `words` stand in what is told; of no code: it
 /// passes.

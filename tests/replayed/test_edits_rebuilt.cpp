@@ -84,14 +84,9 @@ Diagnosis judged_source(const std::filesystem::path& place, const std::string& s
              }
            });
   }
-  std::ofstream(place / "candidate.cu") << source;
-  save_recording((place / "recording.safetensors").string(), recording);
+  CaseFolder folder = case_of(place, source, recording);
   std::ofstream(place / "1_label_source.py") << kLabel;
-  CaseFolder folder;
-  folder.folder = place;
-  folder.candidates = {place / "candidate.cu"};
   folder.label = place / "1_label_source.py";
-  folder.recording = place / "recording.safetensors";
   return diagnose_folder(folder).at(0);
 }
 

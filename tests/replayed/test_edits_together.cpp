@@ -72,13 +72,7 @@ Diagnosis judged_running(const std::filesystem::path& place, const std::string& 
              }
            });
   }
-  std::ofstream(place / "candidate.cu") << source;
-  save_recording((place / "recording.safetensors").string(), recording);
-  CaseFolder folder;
-  folder.folder = place;
-  folder.candidates = {place / "candidate.cu"};
-  folder.recording = place / "recording.safetensors";
-  return diagnose_folder(folder).at(0);
+  return diagnose_folder(case_of(place, source, recording)).at(0);
 }
 
 TEST(EditsTogether, OneMistakeInTwoLinesIsToldWithBoth) {

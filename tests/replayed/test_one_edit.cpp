@@ -152,13 +152,7 @@ void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
 
 CaseFolder folder_of(const std::filesystem::path& place, const std::string& source,
                      const Recording& recording = turned_heads()) {
-  std::ofstream(place / "candidate.cu") << source;
-  save_recording((place / "recording.safetensors").string(), recording);
-  CaseFolder folder;
-  folder.folder = place;
-  folder.candidates = {place / "candidate.cu"};
-  folder.recording = place / "recording.safetensors";
-  return folder;
+  return case_of(place, source, recording);
 }
 
 std::string text_of(const Diagnosis& said) {

@@ -162,19 +162,28 @@ bool is_of_no_op(const Port& port, const Parameter& parameter) {
                                                  "ms", "temp", "tmp", "score", "scores", "probs"}));
 }
 
+bool is_lent_room(const Parameter& parameter) {
+  return parameter.kind == Kind::pointer && !parameter.is_const &&
+         holds_any(words_said(parameter.name), {"workspace", "scratch", "temp", "tmp"});
+}
+
 bool is_lent_room(const Port& port, const Parameter& parameter) {
   if (parameter.kind != Kind::pointer || parameter.is_const || port.role_of(parameter.name) >= 0)
     return false;
   const std::vector<std::string> words = words_said(parameter.name);
-  return holds_any(words, {"workspace", "scratch", "temp", "tmp", "score", "scores", "probs"}) ||
+  return is_lent_room(parameter) || holds_any(words, {"score", "scores", "probs"}) ||
          (port.op == "attention" &&
           (holds_any(words, {"partial", "partials", "buf", "buffer"}) ||
            (holds_any(words, {"att", "satt", "attn"}) && !said_by_name(parameter.name, false).output)));
 }
 
 bool is_cleared_room(const Port& port, const Parameter& parameter) {
+  return port.role_of(parameter.name) < 0 && is_cleared_room(parameter);
+}
+
+bool is_cleared_room(const Parameter& parameter) {
   if (parameter.kind != Kind::pointer || parameter.is_const || parameter.has_default ||
-      is_float(parameter.element) || port.role_of(parameter.name) >= 0)
+      is_float(parameter.element))
     return false;
   return holds_any(
       words_said(parameter.name),

@@ -17,8 +17,11 @@ std::vector<int> roles_by_words(const Entry& entry, const Port& port);
 bool is_of_no_op(const Port& port, const Parameter& parameter);
 /// Whether it is memory that callers lend for what lies between: scores, parts, a workspace.
 bool is_lent_room(const Port& port, const Parameter& parameter);
+/// The same of an op of which nothing but calls is known: a workspace.
+bool is_lent_room(const Parameter& parameter);
 /// Whether it is memory of whole numbers that callers lend and have cleared: a flag of errors, counters.
 bool is_cleared_room(const Port& port, const Parameter& parameter);
+bool is_cleared_room(const Parameter& parameter);
 /// The parameter by which a function finds keys in pages, which the op may have, and the originals that
 /// functions are held against have not; empty where none is.
 std::string pages_of(const Entry& entry, const Port& port);

@@ -2,11 +2,11 @@
 that are not chance. The label is called again with the last bits of its inputs changed."""
 
 import copy
-import random
 import time
 
 import torch
 
+from .again import called_again
 from .unwritten import LARGEST, SECONDS_OF_A_CALL, flat
 
 SECONDS_OF_ALL = 3.0  # of the processor, for one recording
@@ -30,31 +30,25 @@ class Rounding:
         size = sum(each.numel() * each.element_size() for each in results if isinstance(each, torch.Tensor))
         if given is None or not any(wide) or self.spent > SECONDS_OF_ALL or seconds > SECONDS_OF_A_CALL or size > LARGEST:
             return none
-        kept = self.launches.__dict__.copy()
-        states = torch.get_rng_state(), random.getstate()
         generator = torch.Generator().manual_seed(20)
         begin = time.process_time()
         moved = list(none)
         try:
-            for _ in range(TIMES):
-                torch.set_rng_state(states[0])
-                random.setstate(states[1])
-                args, kwargs = changed(copy.deepcopy(given), generator)
-                self.launches.reset()
-                again = flat(function(*args, **kwargs))
-                if self.launches.unanswered or len(again) != len(results):
-                    return none
-                for i, (one, other) in enumerate(zip(results, again)):
-                    if wide[i] and isinstance(other, torch.Tensor) and other.shape == one.shape:
-                        apart = (other.detach().double() - one.detach().double()).abs().cpu()
-                        moved[i] = apart if moved[i] is None else torch.maximum(moved[i], apart)
+            with called_again(self.launches) as rewind:
+                for _ in range(TIMES):
+                    rewind()
+                    args, kwargs = changed(copy.deepcopy(given), generator)
+                    again = flat(function(*args, **kwargs))
+                    if self.launches.unanswered or len(again) != len(results):
+                        return none
+                    for i, (one, other) in enumerate(zip(results, again)):
+                        if wide[i] and isinstance(other, torch.Tensor) and other.shape == one.shape:
+                            apart = (other.detach().double() - one.detach().double()).abs().cpu()
+                            moved[i] = apart if moved[i] is None else torch.maximum(moved[i], apart)
             return [None if each is None else what_matters(each, one) for each, one in zip(moved, results)]
         except Exception:
             return none
         finally:
-            self.launches.__dict__.update(kept)
-            torch.set_rng_state(states[0])
-            random.setstate(states[1])
             self.spent += time.process_time() - begin
 
 

@@ -2,11 +2,12 @@
 an answer is such memory: elements that the label leaves unset."""
 
 import copy
-import random
 import time
 
 import torch
 from torch.overrides import TorchFunctionMode
+
+from .again import called_again
 
 
 class Filled(TorchFunctionMode):
@@ -58,23 +59,18 @@ class Unset:
         size = sum(each.numel() * each.element_size() for each in results if isinstance(each, torch.Tensor))
         if given is None or seconds > SECONDS_OF_A_CALL or size > LARGEST:
             return none
-        kept = self.launches.__dict__.copy()
-        states = torch.get_rng_state(), random.getstate()
         begin = time.process_time()
         try:
             args, kwargs = given
-            self.launches.reset()
-            with Filled(REAL, WHOLE):
+            with called_again(self.launches) as rewind, Filled(REAL, WHOLE):
+                rewind()
                 again = flat(function(*args, **kwargs))
-            if self.launches.unanswered or len(again) != len(results):
-                return none
+                if self.launches.unanswered or len(again) != len(results):
+                    return none
             return [mask_of(one, other) for one, other in zip(results, again)]
         except Exception:
             return none
         finally:
-            self.launches.__dict__.update(kept)
-            torch.set_rng_state(states[0])
-            random.setstate(states[1])
             self.spent += time.process_time() - begin
 
 
