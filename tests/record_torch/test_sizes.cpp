@@ -92,6 +92,17 @@ TEST_F(RecordTorch, LargerSizesAreAskedOfEveryArgumentThatHasThem) {
   EXPECT_LT(alike, 40);
 }
 
+TEST_F(RecordTorch, ALargerSizeOfWhichTheLabelReadsNoMoreIsNotAsked) {
+  // Three coefficients of every row, however many there are; and a sum of the rows.
+  const Recorded got =
+      recorded("def f(c, x):\n    return (c[:, 0] + c[:, 1] * x + c[:, 2] * x * x).sum()\n",
+               "import torch\ntorch.manual_seed(1)\nf(torch.rand(7, 3), torch.rand(7))\n");
+  std::vector<std::int64_t> asked;
+  for (const RecordedCall& call : got.recording.asked)
+    if (call.asked == "larger") asked.push_back(call.size_before);
+  EXPECT_EQ(asked, (std::vector<std::int64_t>{7, 7}));
+}
+
 TEST_F(RecordTorch, AnIndexStaysOneAndALengthGrowsWithItsSize) {
   const Recorded got = recorded(
       "def f(x, ids, lengths):\n    return x[ids] * lengths[0]\n",

@@ -33,6 +33,9 @@ void rewrite_aten(Source& s) {
     if (t[i].is("index") && i >= 4 && t[i - 1].is(".") && t[i - 2].is(")") && t[i - 3].is("(") &&
         t[i - 4].is("device") && i + 2 < t.size() && t[i + 1].is("(") && t[i + 2].is(")"))
       s.edits.replace(t[i].offset, t[i].text.size(), "has_index");
+    if (t[i].is("get_device") && i > 0 && (t[i - 1].is(".") || t[i - 1].is("->")) && i + 2 < t.size() &&
+        t[i + 1].is("(") && t[i + 2].is(")"))
+      s.edits.replace(t[i].offset, t[i].text.size(), "is_cuda");  // false, which is 0
     if (t[i].is("cuda") && i > 0 && (t[i - 1].is(".") || t[i - 1].is("->")) && i + 1 < t.size() &&
         t[i + 1].is("(")) {
       s.edits.replace(t[i].offset, t[i].text.size(), "cpu");

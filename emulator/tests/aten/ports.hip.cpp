@@ -22,6 +22,9 @@ at::Tensor sine(const at::Tensor& x) {
   at::checkSameGPU("sine", x_arg, again);
   TORCH_CHECK(x.device().type() == at::kCUDA, "x must live on the GPU");
   c10::hip::HIPGuard guard(x.device());
+  int processors = 0;
+  hipDeviceGetAttribute(&processors, hipDeviceAttributeMultiprocessorCount, x.get_device());
+  TORCH_CHECK(processors > 0, "the device of x has processors");
   at::Tensor y = at::empty_like(x);
   const int blocks = (x.numel() + 255) / 256;
   hipStream_t stream = at::hip::getCurrentHIPStream();

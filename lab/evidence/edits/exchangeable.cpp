@@ -46,8 +46,19 @@ EditPlaces::EditPlaces(const std::string& source, const CppTokens& tokens, const
       refused_(refused),
       label_(label),
       absent_(label.numbers, tokens),
-      chooses_(tokens.size()) {
+      chooses_(tokens.size()),
+      constant_(tokens.size()) {
   find_choices();
+  find_constant();
+}
+
+void EditPlaces::find_constant() {
+  for (std::size_t i = 0; i + 2 < tokens_.size(); ++i) {
+    std::size_t open = i + 1;
+    if (tokens_.is(i, "if") && tokens_.is(open, "constexpr")) ++open;
+    if (!tokens_.is(open, "(") || (open == i + 1 && !tokens_.is(i, "static_assert"))) continue;
+    for (std::size_t k = i; k <= tokens_[open].partner && k < constant_.size(); ++k) constant_[k] = true;
+  }
 }
 
 void EditPlaces::find_choices() {
@@ -88,16 +99,16 @@ void EditPlaces::find_choices() {
 
 bool EditPlaces::open(std::size_t token) const {
   const auto found = refused_.lines.find(tokens_[token].line);
-  return functions_.in_body(token) && (found == refused_.lines.end() || found->second != LeftAlone::all);
+  return can_be_edited(token) && (found == refused_.lines.end() || found->second != LeftAlone::all);
 }
 
 bool EditPlaces::open_statement(std::size_t token) const {
   const auto found = refused_.lines.find(tokens_[token].line);
-  return functions_.in_body(token) && (found == refused_.lines.end() || found->second == LeftAlone::rewrites);
+  return can_be_edited(token) && (found == refused_.lines.end() || found->second == LeftAlone::rewrites);
 }
 
 bool EditPlaces::open_rewrites(std::size_t token) const {
-  return functions_.in_body(token) && refused_.lines.count(tokens_[token].line) == 0;
+  return can_be_edited(token) && refused_.lines.count(tokens_[token].line) == 0;
 }
 
 std::optional<std::string> EditPlaces::line_with(const std::vector<Part>& parts) const {
@@ -198,6 +209,7 @@ Exchangeable exchangeable(const std::string& source, const RefusedEdits& refused
   add_expressions(places);
   add_constants(places);
   add_members(places);
+  add_pairs(places);
   add_conditions(places);
   add_insertions(places);
   add_bounds(places);

@@ -88,6 +88,11 @@ std::vector<std::string> other_numbers(const std::string& text) {
   return others;
 }
 
+bool is_nearly(const std::string& one, const std::string& other) {
+  const double a = value_of(one), b = value_of(other);
+  return std::abs(a - b) <= 0.1 * std::max(std::abs(a), std::abs(b));
+}
+
 AbsentNumbers::AbsentNumbers(const std::vector<std::string>& of_label, const CppTokens& tokens) {
   std::vector<double> own;
   for (std::size_t i = 0; i < tokens.size(); ++i)

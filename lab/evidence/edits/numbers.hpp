@@ -12,6 +12,9 @@ bool is_real_number(const std::string& text);
 /// What may have been meant in its place, the likeliest first, with its suffix; empty where it is no number.
 std::vector<std::string> other_numbers(const std::string& text);
 
+/// Whether one number is within a tenth of the other.
+bool is_nearly(const std::string& one, const std::string& other);
+
 /// The numbers of a label that a source has nowhere: one of its numbers may be mistyped.
 class AbsentNumbers {
  public:

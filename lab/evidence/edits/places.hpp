@@ -62,6 +62,9 @@ class EditPlaces {
  private:
   /// What asks which kernel is launched, or whether memory begins at a whole vector.
   void find_choices();
+  /// Conditions that the compiler decides.
+  void find_constant();
+  bool can_be_edited(std::size_t token) const { return functions_.in_body(token) && !constant_[token]; }
   /// Nothing where a part spans lines. A line that is left with no word is an empty statement.
   std::optional<std::string> line_with(const std::vector<Part>& parts) const;
 
@@ -71,7 +74,7 @@ class EditPlaces {
   const RefusedEdits& refused_;
   const OfLabel& label_;
   const AbsentNumbers absent_;
-  std::vector<bool> chooses_;  ///< per token
+  std::vector<bool> chooses_, constant_;  ///< per token
   int next_ = 1;
   std::vector<Exchange> edits_;
   std::map<int, std::vector<std::pair<int, std::string>>> values_;
@@ -92,6 +95,9 @@ void add_constants(EditPlaces& places);
 
 /// x, y, z and w of a variable, and the members that an object is made of, in each other's place.
 void add_members(EditPlaces& places);
+
+/// Two variables in each other's place within one part of an expression.
+void add_pairs(EditPlaces& places);
 
 /// Conditions, without each of their terms or joined in another way.
 void add_conditions(EditPlaces& places);

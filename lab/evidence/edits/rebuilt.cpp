@@ -122,10 +122,12 @@ class Rebuilt {
       others.resize(epsilon ? 2 * kMostOfNumber : kMostOfNumber);
     // Rather a factor than how many threads or elements there are.
     if (!is_real_number(text)) rank += std::atoi(text.c_str()) > 8 ? 2 : 1;
-    const std::vector<std::string> of_label = absent_.near(text);
-    others.insert(others.begin(), of_label.begin(), of_label.end());
-    for (const std::string& each : others)
-      add(line, {{begin, begin + text.size(), each}}, epsilon ? Code::epsilon : Code::wrong_expression, rank);
+    const auto put = [&](const std::string& other, int likely) {
+      add(line, {{begin, begin + text.size(), other}}, epsilon ? Code::epsilon : Code::wrong_expression,
+          likely);
+    };
+    for (const std::string& each : absent_.near(text)) put(each, is_nearly(each, text) ? kMistyped : rank);
+    for (const std::string& each : others) put(each, rank);
   }
 
   void add_number(std::size_t token, int rank) {
@@ -183,7 +185,7 @@ class Rebuilt {
       const std::string own = text(elements[i]);
       if (tokens_[elements[i].second].kind == CppToken::Kind::number)
         for (const std::string& each : absent_.near(own))
-          add(line, {part(elements[i], each)}, Code::wrong_expression, 0);
+          add(line, {part(elements[i], each)}, Code::wrong_expression, is_nearly(each, own) ? kMistyped : 0);
       if (tokens_[elements[i].second].kind == CppToken::Kind::number)
         add(line, {part(elements[i], own[0] == '-' ? own.substr(1) : "-" + own)}, Code::wrong_expression, 2);
     }

@@ -14,6 +14,9 @@ struct RebuiltEdit {
   std::string source;
 };
 
+/// The rank of a number of the source that is nearly one of the label's which the source has nowhere.
+constexpr int kMistyped = -1;
+
 /// The likeliest first.
 std::vector<RebuiltEdit> rebuilt_edits(const std::string& source, const OfLabel& label = {});
 

@@ -14,6 +14,7 @@ import time
 import torch
 
 from .beyond import tensors_of
+from .last_read import LastRead
 from .sizes import Sizes, integers_of, is_whole, plain
 
 # Each a little more than usual blocks, and what they divide, are.
@@ -177,6 +178,8 @@ class Larger(Sizes):
             answer = self.answer(function, lambda: grown(copy.deepcopy(given), size, to, way), states)
             if answer is None or not reaches_as_much(reached, self.launches.reached):
                 return None
+            if not reached and not read.as_before(grown(copy.deepcopy(given), size, to, way)):
+                return None
             lasted = time.process_time() - start
             return lasted if self.kept(name, group, size, to, answer, storages, side_of, names) else None
 
@@ -184,6 +187,7 @@ class Larger(Sizes):
             self.launches.reached = []
             if self.answer(function, lambda: copy.deepcopy(given), states) is None:
                 return
+            read = LastRead(function, given, self.launches)
             reached, own = self.launches.reached, time.process_time() - begin
             integers, near = integers_of(list(given)), []
             for size in self.all_of(given):
