@@ -81,7 +81,9 @@ void GroupReplay::run(const std::vector<Replayed>& group) {
   const std::vector<Replayed> smaller = take_smaller(asked, calls);
   larger_ = take_larger(asked);
   if (calls.empty() && smaller.empty()) return;
-  const Bound bound = bind_call(entry_, calls.empty() ? smaller.front() : calls.front(), request_.sizes);
+  const Replayed& first = calls.empty() ? smaller.front() : calls.front();
+  Bound bound = bind_call(entry_, first, request_.sizes);
+  take_codes(options_, first, bound);
   approach_.form = bound.form;
   for (const Finding& finding : bound.findings) add_once(diagnosis_.findings, finding);
   std::vector<Replayed> large;
@@ -91,6 +93,7 @@ void GroupReplay::run(const std::vector<Replayed>& group) {
   find_sizes_of(bound, calls);
   adapt(calls.front());
   if (!bound.findings.empty()) adapted_ = true;
+  find_codes(calls, asked);
   if (diagnosis_.called_with.empty())
     diagnosis_.called_with = numbers_in_words(approach_.form, calls.front().values);
   ask(calls);
@@ -132,6 +135,15 @@ void GroupReplay::find_sizes_of(const Bound& bound, const std::vector<Replayed>&
   unsure_ = unsure;
   if (sizes_by_ != SizesBy::guess && !unsure.empty())
     settled_ = settled_sizes(approach_.form, calls.front(), unsure);
+}
+
+void GroupReplay::find_codes(std::vector<Replayed>& calls, std::vector<Replayed>& asked) {
+  const auto right = [&](const Replayed& each) { return replay_once(approach_, each).right(); };
+  if (are_known(options_) || std::all_of(calls.begin(), calls.end(), right)) return;
+  if (!settle_codes(options_, calls, right) && sizes_by_ == SizesBy::callers) sizes_by_ = SizesBy::guess;
+  change_codes(options_, calls);
+  change_codes(options_, asked);
+  change_codes(options_, larger_);
 }
 
 void GroupReplay::call_only(const Replayed& replayed) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lab/ask/recorded/binding.hpp"
+#include "lab/ask/recorded/option_codes.hpp"
 #include "lab/ask/recorded/replayed.hpp"
 #include "lab/judge/one_edit.hpp"
 #include "lab/judge/replay.hpp"
@@ -23,6 +24,8 @@ class GroupReplay {
   /// With what an experiment changes every call is right.
   bool explained() const { return explained_; }
 
+  /// The numbers that stand for words and dtypes, which lie behind the values of each call.
+  void take_options(std::vector<OptionCode> options) { options_ = std::move(options); }
   /// The sizes that calls of other signatures settled are tried first.
   void take_sizes(std::vector<SettledSize> settled) { settled_ = std::move(settled); }
   /// Of these calls; empty where they are a guess.
@@ -69,6 +72,8 @@ class GroupReplay {
   void harmless_races(const std::vector<Replayed>& calls);
   /// What numbers are of which the names say nothing, from other calls or by trial.
   void find_sizes_of(const Bound& bound, const std::vector<Replayed>& calls);
+  /// Numbers for words of which the source does not say which: those with which the calls are right.
+  void find_codes(std::vector<Replayed>& calls, std::vector<Replayed>& asked);
   /// One change after the other until the first call is answered.
   void adapt(const Replayed& replayed);
   /// Tensors in any other order, where that makes the refused call right: two of them swapped are tried
@@ -96,7 +101,8 @@ class GroupReplay {
   std::vector<CallOutcome> outcomes_;
   std::vector<Replayed> asked_;   ///< calls of the recorder's
   std::vector<Replayed> larger_;  ///< those among them that have a larger size than the test's
-  std::vector<int> unsure_;       ///< parameters that are sizes of which nobody says which
+  std::vector<OptionCode> options_;
+  std::vector<int> unsure_;  ///< parameters that are sizes of which nobody says which
   std::shared_ptr<const Candidate> wide_;
   SizesBy sizes_by_ = SizesBy::callers;
   std::vector<SettledSize> settled_;

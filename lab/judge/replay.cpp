@@ -1,8 +1,10 @@
 #include "lab/judge/replay.hpp"
 
 #include "lab/ask/adapting/launch.hpp"
+#include "lab/ask/recorded/option_codes.hpp"
 #include "lab/ask/recorded/replayed.hpp"
 #include "lab/evidence/probes/watched.hpp"
+#include "lab/evidence/recorded/probes/resized.hpp"
 #include "lab/findings/conventions.hpp"
 #include "lab/judge/group_replay.hpp"
 #include "lab/judge/recorded_groups.hpp"
@@ -92,11 +94,14 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   std::vector<Answer> without_kernels;
   std::vector<SettledSize> settled;
   std::string why;
+  const std::vector<OptionCode> options = option_codes(entry, calls, source_of(candidate));
+  put_codes(options, calls);
   const std::vector<std::vector<Replayed>> groups = by_signature(std::move(calls));
   for (const std::vector<Replayed>& group : groups) {
     const Entry& overload = overload_for(candidate, entry, group.front(), request.settings);
     GroupReplay of_group(candidate, overload, request, facts ? &*facts : nullptr, diagnosis);
     of_group.prefer_wide(wide);
+    of_group.take_options(options);
     of_group.take_sizes(settled);
     of_group.run(group);
     settled = of_group.sizes();

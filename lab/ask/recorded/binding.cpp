@@ -96,9 +96,12 @@ bool fits(const Parameter& p, const Port::Role& role, const Value& value) {
 
 /// What callers leave to the original's default, by its name; null: nothing of that name.
 const Value* left_out(const Replayed& replayed, const Parameter& parameter) {
+  const auto is_word = [](const Value& value) {
+    return value.kind == Value::Kind::text || value.kind == Value::Kind::dtype;
+  };
   for (const Value& value : replayed.left_out)
     if (!parameter.name.empty() && value.kind != Value::Kind::list &&
-        bare(value.name) == bare(parameter.name))
+        (!is_word(value) || !is_number(parameter)) && bare(value.name) == bare(parameter.name))
       return &value;
   return nullptr;
 }

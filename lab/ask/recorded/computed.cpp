@@ -67,22 +67,34 @@ std::vector<List> lists_of(const Replayed& call) {
   return lists;
 }
 
+/// A stride of that role is passed no more: where none is, nothing carries them.
+void without_stride(Form& form, int role) {
+  const bool has_others = std::any_of(form.passings.begin(), form.passings.end(), [&](const Passing& each) {
+    return (each.what == What::stride || each.what == What::strides) && each.role == role;
+  });
+  for (Passing& each : form.passings)
+    if (each.what == What::role && each.role == role) each.compact = each.compact || !has_others;
+}
+
 /// Passes the items of the label's lists to parameters that stand beside each other for the sides of a box:
 /// `pad_h, pad_w` is `padding`. Those that are left.
 std::vector<int> take_items(Form& form, const Replayed& call, const std::vector<int>& unsure) {
   constexpr std::size_t kAlike = 3;  // letters
   const std::vector<Parameter>& parameters = form.entry->parameters;
   std::vector<int> left = unsure;
-  const auto is_left = [&](std::size_t p) {
-    return std::find(left.begin(), left.end(), static_cast<int>(p)) != left.end();
-  };
   const std::vector<List> lists = lists_of(call);
+  // `stride_h` of a convolution is no stride of a tensor where the label takes `stride`.
+  const auto may_be = [&](std::size_t p, const List& list) {
+    return std::find(left.begin(), left.end(), static_cast<int>(p)) != left.end() ||
+           (form.passings[p].what == What::stride &&
+            lower_case(parameters[p].name).starts_with(lower_case(list.name)));
+  };
   for (const List& list : lists) {
     std::vector<std::size_t> places;
     for (std::size_t p = 0; p + list.count <= std::min(parameters.size(), form.passings.size()); ++p) {
       bool sides = true;
       for (std::size_t i = 0; i < list.count; ++i)
-        sides = sides && is_left(p + i) && side_of(parameters[p + i].name) >= 0 &&
+        sides = sides && may_be(p + i, list) && side_of(parameters[p + i].name) >= 0 &&
                 (i == 0 || side_of(parameters[p + i].name) != side_of(parameters[p].name));
       if (sides) places.push_back(p);
     }
@@ -98,11 +110,29 @@ std::vector<int> take_items(Form& form, const Replayed& call, const std::vector<
       return side_of(parameters[a].name) < side_of(parameters[b].name);
     });
     for (std::size_t i = 0; i < list.count; ++i) {
+      const int strided = form.passings[order[i]].what == What::stride ? form.passings[order[i]].role : -1;
       form.passings[order[i]] = of_computed(list.first + i);
       std::erase(left, static_cast<int>(order[i]));
+      if (strided >= 0) without_stride(form, strided);
     }
   }
   return left;
+}
+
+/// A factor that callers leave to the label, as `scale=None`, which it makes of its sizes.
+void take_real(Form& form, const Replayed& call) {
+  for (std::size_t p = 0; p < form.passings.size() && p < form.entry->parameters.size(); ++p) {
+    const Parameter& parameter = form.entry->parameters[p];
+    if (parameter.kind != Parameter::Kind::real || form.passings[p].what != What::constant) continue;
+    std::size_t found = call.values.size();
+    for (const bool whole : {false, true})
+      for (std::size_t v = call.roles.size(); v < call.values.size(); ++v)
+        if (call.values[v].kind == Value::Kind::real &&
+            (whole ? call.values[v].name == parameter.name
+                   : call.values[v].name.ends_with("scale") && parameter.name.ends_with("scale")))
+          found = v;
+    if (found < call.values.size()) form.passings[p] = of_computed(found);
+  }
 }
 
 }  // namespace
@@ -124,6 +154,7 @@ std::vector<int> take_computed(Form& form, const std::vector<Replayed>& calls,
     if (is_unsure || numbers_passed_to(form, p, calls) != numbers_passed_to(other, p, calls))
       form.passings[p] = other.passings[p];
   }
+  take_real(form, first);
   return take_items(form, first, left);
 }
 

@@ -18,8 +18,8 @@ struct Replayed {
   const RecordedCall* call = nullptr;
   std::string line;
   std::vector<Port::Role> roles;
-  /// One per role; what is returned is zero. Behind them the numbers that the reference computes on its way in
-  /// every call of the function, in the order of their names.
+  /// One per role; what is returned is zero. Behind them the numbers that the reference computes on its way
+  /// in every call of the function, in the order of their names.
   std::vector<Value> values;
   struct Output {
     std::string name;
@@ -102,8 +102,8 @@ bool is_close(double want, double got, double bound);
 /// sum cancels to is no more exact than what was added. A given `atol` takes the row's place.
 std::vector<double> bounds_of(const Tensor& want, const std::vector<double>& elements, double rtol,
                               double atol);
-/// The same of an output's elements, as it is approached; by what rounding moves the reference's where that is
-/// more, unless the user states a tolerance.
+/// The same of an output's elements, as it is approached; by what rounding moves the reference's where that
+/// is more, unless the user states a tolerance.
 std::vector<double> bounds_of(const Approach& approach, const Replayed::Output& output,
                               const std::vector<double>& elements);
 

@@ -251,8 +251,8 @@ class Launches:
             self.reached = []
 
 
-def is_number_or_numbers(default):
-    return type(default) in (int, float, bool) or (type(default) is tuple and all(type(each) is int for each in default))
+def is_number_or_word(default):
+    return type(default) in (int, float, bool, str) or (type(default) is tuple and all(type(each) is int for each in default))
 
 
 class Calls:
@@ -345,7 +345,7 @@ class Calls:
                     text["keyword"] = True
                 call["before"].append(text)
             named = {key for key, _, _ in arguments}
-            defaults = [each for each in parameters if is_number_or_numbers(each.default) and each.name not in named]
+            defaults = [each for each in parameters if is_number_or_word(each.default) and each.name not in named]
             if defaults:
                 call["left_out"] = [side.value(each.default, each.name, each.name) for each in defaults]
             self.made.append(call)

@@ -1,4 +1,5 @@
-"""Whole numbers that a function computes on its way, by the names that it gives them: a port may take them as sizes."""
+"""Numbers that a function computes on its way, by the names that it gives them: a port may take them as sizes, or as the factor
+that callers leave to it."""
 
 import ast
 import inspect
@@ -59,7 +60,12 @@ class Numbers:
     def inside(self, frame, event, _):
         if event == "return":
             parameters = set(self.code.co_varnames[: self.code.co_argcount + self.code.co_kwonlyargcount])
-            own = {name: value for name, value in frame.f_locals.items() if type(value) is int and name not in parameters}
+            # A factor that some callers leave to the function is one in every call.
+            own = {
+                name: value
+                for name, value in frame.f_locals.items()
+                if type(value) is float or (type(value) is int and name not in parameters)
+            }
             for name in counters(self.function) if own else ():
                 own.pop(name, None)
             self.found = dict(list(own.items())[:MOST])

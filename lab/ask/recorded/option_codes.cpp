@@ -1,0 +1,259 @@
+#include "lab/ask/recorded/option_codes.hpp"
+
+#include "lab/ask/recorded/option_words.hpp"
+#include "lab/text/lower_case.hpp"
+#include "lab/text/pattern.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace isomer::lab {
+namespace {
+
+using Kind = Parameter::Kind;
+
+constexpr const char* kDtypes[] = {"f32", "f16", "bf16", "f64"};
+
+const std::vector<OptionWord>& dtype_words() {
+  static const std::vector<OptionWord> words = {
+      {"f32", {"float", "float32", "fp32", "f32", "single"}},
+      {"f16", {"half", "__half", "float16", "fp16", "f16"}},
+      {"bf16", {"bfloat16", "bf16", "__nv_bfloat16", "__hip_bfloat16", "hip_bfloat16"}},
+      {"f64", {"double", "float64", "fp64", "f64"}}};
+  return words;
+}
+
+std::string without_underscores(std::string_view name) {
+  std::string text = lower_case(name);
+  std::erase(text, '_');
+  return text;
+}
+
+bool is_coded(const Parameter& p) { return p.kind == Kind::integer || p.kind == Kind::boolean; }
+
+/// The dtype of the first real numbers that a call is given, or gives.
+std::string dtype_of(const Replayed& call) {
+  for (std::size_t r = 0; r < call.roles.size(); ++r)
+    if (call.values[r].is_tensor())
+      for (const char* each : kDtypes)
+        if (name_of(call.values[r].tensor.dtype) == std::string_view(each)) return each;
+  return {};
+}
+
+/// The word that a call says for an argument, or leaves to the label's default; empty where it says none.
+std::string word_of(const Replayed& call, const std::string& option) {
+  if (option.empty()) return dtype_of(call);
+  const auto text = [](const Value& value) {
+    return value.kind == Value::Kind::text || value.kind == Value::Kind::dtype ? value.text : std::string();
+  };
+  for (std::size_t r = 0; r < call.roles.size() && r < call.values.size(); ++r)
+    if (call.roles[r].name == option) return text(call.values[r]);
+  for (const Value& value : call.left_out)
+    if (value.name == option) return text(value);
+  return {};
+}
+
+/// Arguments of the label that are words.
+std::set<std::string> options_in(const std::vector<Replayed>& calls) {
+  std::set<std::string> names;
+  for (const Replayed& call : calls) {
+    for (std::size_t r = 0; r < call.roles.size() && r < call.values.size(); ++r)
+      if (call.values[r].kind == Value::Kind::text) names.insert(call.roles[r].name);
+    for (const Value& value : call.left_out)
+      if (value.kind == Value::Kind::text) names.insert(value.name);
+  }
+  return names;
+}
+
+std::vector<std::string> words_in(const std::vector<Replayed>& calls, const std::string& option) {
+  std::vector<std::string> words;
+  for (const Replayed& call : calls)
+    if (const std::string word = word_of(call, option);
+        !word.empty() && std::find(words.begin(), words.end(), word) == words.end())
+      words.push_back(word);
+  return words;
+}
+
+/// `is_half`, `use_bf16`: true for one dtype.
+std::optional<std::string> dtype_of_flag(const std::string& parameter) {
+  static const Pattern flag("(?:is|use|in|input|io|x|q|data)?_?(\\w+)");
+  const std::string lower = lower_case(parameter);
+  const auto match = flag.whole(lower);
+  if (!match) return std::nullopt;
+  for (const OptionWord& each : dtype_words())
+    if (std::find(each.spellings.begin(), each.spellings.end(), (*match)[1]) != each.spellings.end())
+      return each.word;
+  return std::nullopt;
+}
+
+/// What the label takes where callers leave an argument out; the recorder's own calls do not say it.
+std::string default_of(const std::vector<Replayed>& calls, const std::string& option) {
+  for (const Replayed& call : calls)
+    for (const Value& value : call.left_out)
+      if (value.kind == Value::Kind::text && value.name == option) return value.text;
+  return {};
+}
+
+/// Codes of words that frameworks have in this order; those of `words` alone in the order of the calls.
+std::map<std::string, int> usual_codes(const std::vector<std::string>& words) {
+  static const std::vector<std::vector<std::string>> orders = {{"none", "mean", "sum"},
+                                                               {"bilinear", "nearest", "bicubic"},
+                                                               {"zeros", "border", "reflection"},
+                                                               {"none", "tanh"},
+                                                               {"f32", "f16", "bf16", "f64"}};
+  std::map<std::string, int> codes;
+  for (const std::vector<std::string>& order : orders) {
+    codes.clear();
+    for (const std::string& each : words)
+      if (const auto at = std::find(order.begin(), order.end(), each); at != order.end())
+        codes[each] = static_cast<int>(at - order.begin());
+    if (codes.size() == words.size()) return codes;
+  }
+  codes.clear();
+  for (const std::string& each : words) codes.emplace(each, static_cast<int>(codes.size()));
+  return codes;
+}
+
+OptionCode coded(std::size_t parameter, const Parameter& p, std::string option,
+                 const std::vector<std::string>& words, const std::string& source) {
+  OptionCode code;
+  code.parameter = parameter;
+  code.name = p.name;
+  code.option = std::move(option);
+  std::vector<OptionWord> spelled;
+  for (const std::string& each : words) {
+    const auto dtype = std::find_if(dtype_words().begin(), dtype_words().end(),
+                                    [&](const OptionWord& of) { return of.word == each; });
+    spelled.push_back(code.option.empty() && dtype != dtype_words().end() ? *dtype
+                                                                          : OptionWord{each, {each}});
+  }
+  code.codes = codes_in_source(source, p.name, spelled);
+  code.known = code.codes.size() == words.size();
+  if (!code.known) code.codes = usual_codes(words);
+  return code;
+}
+
+/// Whether both names are of one option: mode and interpolation_mode, reduction and reduce.
+bool is_same_option(const std::string& parameter, const std::string& option) {
+  constexpr std::size_t kFewest = 4;
+  const std::string a = without_underscores(parameter), b = without_underscores(option);
+  if (a == b) return true;
+  if (std::min(a.size(), b.size()) < kFewest) return false;
+  std::size_t alike = 0;
+  while (alike < std::min(a.size(), b.size()) && a[alike] == b[alike]) ++alike;
+  return a.ends_with(b) || b.ends_with(a) || alike >= kFewest + 1;
+}
+
+}  // namespace
+
+std::vector<OptionCode> option_codes(const Entry& entry, const std::vector<Replayed>& calls,
+                                     const std::string& source) {
+  std::vector<OptionCode> list;
+  if (entry.form == Entry::Form::extension) return list;
+  const std::set<std::string> options = options_in(calls);
+  std::set<std::string> roles;
+  for (const Replayed& call : calls)
+    for (std::size_t r = 0; r < call.roles.size() && r < call.values.size(); ++r)
+      if (call.values[r].kind != Value::Kind::text && call.values[r].kind != Value::Kind::dtype)
+        roles.insert(without_underscores(call.roles[r].name));
+  for (std::size_t p = 0; p < entry.parameters.size(); ++p) {
+    const Parameter& parameter = entry.parameters[p];
+    if (!is_coded(parameter) || parameter.name.empty() ||
+        roles.count(without_underscores(parameter.name)) > 0)
+      continue;
+    const std::string lower = lower_case(parameter.name);
+    bool taken = false;
+    for (const std::string& option : options) {
+      if (!is_same_option(parameter.name, option)) continue;
+      list.push_back(coded(p, parameter, option, words_in(calls, option), source));
+      list.back().left_out = default_of(calls, option);
+      taken = true;
+      break;
+    }
+    static const Pattern dtype("(?:\\w+_)?d(?:ata_?)?type(?:_(?:id|code|enum))?|scalar_type");
+    if (taken) continue;
+    if (const std::vector<std::string> words = words_in(calls, ""); dtype.is(lower) && !words.empty()) {
+      list.push_back(coded(p, parameter, "", words, source));
+    } else if (const std::optional<std::string> of = dtype_of_flag(parameter.name); of && !words.empty()) {
+      OptionCode flag = {p, parameter.name, "", {}, "", true};
+      for (const std::string& each : words) flag.codes[each] = each == *of;
+      list.push_back(std::move(flag));
+    } else {
+      // `use_tanh`, of what callers say as approximate="tanh".
+      for (const std::string& option : options) {
+        const std::vector<std::string> said = words_in(calls, option);
+        OptionCode flag = {p, parameter.name, option, {}, default_of(calls, option), true};
+        bool named = false;
+        for (const std::string& each : said) {
+          const bool is = each.size() > 2 && lower.find(lower_case(each)) != std::string::npos;
+          flag.codes[each] = is;
+          named = named || is;
+        }
+        if (!named) continue;
+        list.push_back(std::move(flag));
+        break;
+      }
+    }
+  }
+  return list;
+}
+
+void put_codes(const std::vector<OptionCode>& options, std::vector<Replayed>& calls) {
+  for (Replayed& call : calls) call.values.resize(call.values.size() + options.size());
+  change_codes(options, calls);
+}
+
+bool are_known(const std::vector<OptionCode>& options) {
+  return std::all_of(options.begin(), options.end(), [](const OptionCode& each) { return each.known; });
+}
+
+void change_codes(const std::vector<OptionCode>& options, std::vector<Replayed>& calls) {
+  for (Replayed& call : calls)
+    for (std::size_t i = 0; i < options.size(); ++i) {
+      const std::string said = word_of(call, options[i].option);
+      const auto code = options[i].codes.find(said.empty() ? options[i].left_out : said);
+      call.values[call.values.size() - options.size() + i] =
+          integer_value(options[i].name, code == options[i].codes.end() ? 0 : code->second);
+    }
+}
+
+bool settle_codes(std::vector<OptionCode>& options, const std::vector<Replayed>& calls,
+                  const std::function<bool(const Replayed&)>& right) {
+  constexpr int kMostCode = 4;
+  constexpr std::size_t kMostCalls = 2;  ///< of one word
+  bool all = true;
+  for (OptionCode& option : options)
+    for (auto& [word, code] : option.codes) {
+      std::vector<Replayed> those;
+      for (const Replayed& call : calls)
+        if (word_of(call, option.option) == word && those.size() < kMostCalls) those.push_back(call);
+      if (option.known || those.empty()) continue;
+      const int usual = code;
+      bool found = false;
+      for (int i = -1; i <= kMostCode && !found; ++i) {
+        code = i < 0 ? usual : i;
+        change_codes(options, those);
+        found = std::all_of(those.begin(), those.end(), right);
+      }
+      if (!found) code = usual;
+      all = all && found;
+    }
+  return all;
+}
+
+void take_codes(const std::vector<OptionCode>& options, const Replayed& call, Bound& bound) {
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    if (options[i].parameter >= bound.form.passings.size()) continue;
+    Passing passing;
+    passing.what = Passing::What::computed;
+    passing.computed = static_cast<int>(call.values.size() - options.size() + i);
+    bound.form.passings[options[i].parameter] = passing;
+    std::erase(bound.unsure, static_cast<int>(options[i].parameter));
+    std::erase(bound.alike, static_cast<int>(options[i].parameter));
+  }
+}
+
+}  // namespace isomer::lab
