@@ -98,6 +98,30 @@ bool is_of_value(const Finding& edit) {
   return depth == 0;
 }
 
+/// The names and numbers of a line, in an order of their own.
+std::vector<std::string> words_of(const std::string& line) {
+  static const Pattern word("[A-Za-z_]\\w*|\\d[\\w.]*");
+  std::vector<std::string> words;
+  for (const Match& match : word.all(line)) words.push_back(match[0]);
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
+/// Whether it only puts what stands there in another order, or in another relation.
+bool has_the_same_words(const Finding& edit) {
+  return edit.edited_also.empty() && words_of(edit.edited) == words_of(edit.edited_from);
+}
+
+/// Whether nothing but the order of what stands there changes: `b - a` for `a - b`.
+bool has_another_order(const Finding& edit) {
+  const auto sorted = [](std::string line) {
+    std::erase(line, ' ');
+    std::sort(line.begin(), line.end());
+    return line;
+  };
+  return edit.edited_also.empty() && sorted(edit.edited) == sorted(edit.edited_from);
+}
+
 }  // namespace
 
 bool is_of_another_kind(const Finding& seen, const Finding& edit) {
@@ -123,7 +147,16 @@ Code code_of_both(const Finding& seen, const Finding& edit) {
   // Without a barrier what is read may be any index, and what is written be lost.
   if (edit.code == Code::missing_barrier || seen.code == Code::ignores_offset) return edit.code;
   // Threads meet where an index is wrong.
-  if (seen.code == Code::race && edit.code != Code::unexplained && !seen.same_store) return edit.code;
+  if ((seen.code == Code::race || seen.code == Code::missing_barrier) && edit.code != Code::unexplained &&
+      !seen.same_store)
+    return edit.code;
+  // What has its influence all the same is used the other way round.
+  constexpr std::array<Code, 4> kLeftOut = {Code::ignores_argument, Code::missing_term, Code::missing_scale,
+                                            Code::unwritten_output};
+  const bool left_out = std::find(kLeftOut.begin(), kLeftOut.end(), seen.code) != kLeftOut.end();
+  if (left_out && edit.code == Code::inverted_condition) return edit.code;
+  if (seen.code == Code::ignores_argument && has_the_same_words(edit)) return edit.code;
+  if (left_out && seen.code != Code::unwritten_output && has_another_order(edit)) return edit.code;
   // Of several edits of the label that give the same answers the one that is this one.
   if (std::find(seen.also_fit.begin(), seen.also_fit.end(), edit.code) != seen.also_fit.end())
     return edit.code;

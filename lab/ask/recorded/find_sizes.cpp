@@ -3,6 +3,7 @@
 #include "oracle/expected.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -201,12 +202,15 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
   double best = -INFINITY;
   // What never ends with one number rarely ends with another, and each such call takes seconds.
   constexpr int kMostEndless = 2;
+  constexpr double kSecondsOfSearch = 20;  // wrong sizes make large launches
   int attempts = 0, endless = 0;
   bool right = false, alone = true, in_order = false;
   std::optional<Form> likely;
   OtherWays known(calls);
+  const auto begin = std::chrono::steady_clock::now();
   const auto attempt = [&](const Form& form) {
-    if (right || endless == kMostEndless ||
+    const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (right || endless == kMostEndless || passed > kSecondsOfSearch ||
         attempts++ >= (likely && in_order ? kMostBesideLikely : kMostTried))
       return Tried();
     Tried now = tried_with(approach, form, tried);

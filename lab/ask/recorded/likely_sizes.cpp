@@ -5,6 +5,7 @@
 #include "oracle/expected.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <utility>
 
@@ -21,7 +22,7 @@ struct Extent {
   Numbers numbers;
   Passing passing;
   bool first = false, last = false;  ///< it is a tensor's first dimension of several, its last
-  bool in_output = false;
+  bool in_output = false, in_input = false;
   bool leads = true;  ///< it is nowhere but a first dimension, by which nothing is addressed
   /// One number in several calls, which a kernel may have as a constant.
   bool constant() const {
@@ -80,6 +81,7 @@ Extents extents_of(const std::vector<Replayed>& calls) {
       extent.first = extent.first || (dim == 0 && (rank > 1 || less > 0));
       extent.last = extent.last || (dim == rank - 1 && less == 0);
       extent.in_output = extent.in_output || output;
+      extent.in_input = extent.in_input || !output;
       extent.leads = extent.leads && dim == 0;
     }
   }
@@ -133,6 +135,9 @@ bool speaks_against(const std::string& name, const Option& option, const Extents
                        extents.list.size() > 2;
   if (product && lower == "k") return extent.in_output;
   if (product && (lower == "m" || lower == "n")) return !extent.in_output;
+  static const Pattern of_output("(?:out|output|dst|top)_\\w+"), of_input("(?:in|input|src|bottom)_\\w+");
+  if (of_output.is(lower)) return !extent.in_output;
+  if (of_input.is(lower)) return !extent.in_input;
   if (rows.is(lower)) return !extent.first && extent.last;
   if (columns.is(lower)) return !extent.last && extent.first;
   return false;
@@ -146,6 +151,57 @@ bool follows(const Numbers& one, const Numbers& other) {
     varies = varies || other[i] != other[0];
   }
   return varies;
+}
+
+/// Whole numbers that callers pass, which sizes may be multiplied by or divided.
+std::vector<Numbers> numbers_of_callers(const std::vector<Replayed>& calls) {
+  std::vector<Numbers> list;
+  for (std::size_t role = 0; role < calls.front().roles.size(); ++role) {
+    Numbers numbers;
+    for (const Replayed& call : calls)
+      if (role < call.values.size() && call.values[role].kind == Value::Kind::integer &&
+          call.values[role].integer > 0)
+        numbers.push_back(call.values[role].integer);
+    if (numbers.size() == calls.size()) list.push_back(std::move(numbers));
+  }
+  return list;
+}
+
+bool all_of_them(const Numbers& one, const std::function<bool(std::size_t)>& holds) {
+  for (std::size_t i = 0; i < one.size(); ++i)
+    if (!holds(i)) return false;
+  return true;
+}
+
+/// Whether a size is made of another one in the same way in every call: a part of it, rounded, so many more
+/// or less, or what a number of the callers' multiplies or divides.
+bool is_made_of(const Numbers& one, const Numbers& other, const std::vector<Numbers>& given) {
+  constexpr std::int64_t kMost = 16;
+  if (follows(one, other)) return true;
+  const bool varies = std::any_of(other.begin(), other.end(), [&](auto n) { return n != other.front(); });
+  for (std::int64_t k = 2; varies && k <= kMost; ++k)
+    if (all_of_them(one, [&](std::size_t i) { return one[i] == (other[i] + k - 1) / k; }) ||
+        all_of_them(one, [&](std::size_t i) { return one[i] == other[i] / k; }))
+      return true;
+  if (varies && std::abs(one.front() - other.front()) <= kMost &&
+      all_of_them(one, [&](std::size_t i) { return one[i] - other[i] == one.front() - other.front(); }))
+    return true;
+  return std::any_of(given.begin(), given.end(), [&](const Numbers& by) {
+    return all_of_them(one, [&](std::size_t i) { return one[i] == other[i] * by[i]; }) ||
+           all_of_them(one, [&](std::size_t i) { return one[i] == (other[i] + by[i] - 1) / by[i]; }) ||
+           all_of_them(one, [&](std::size_t i) { return one[i] == other[i] / by[i]; });
+  });
+}
+
+/// Whether a size is a product of two or three numbers that callers pass.
+bool is_product(const Numbers& one, const std::vector<Numbers>& given) {
+  for (const Numbers& a : given)
+    for (const Numbers& b : given) {
+      if (all_of_them(one, [&](std::size_t i) { return one[i] == a[i] * b[i]; })) return true;
+      for (const Numbers& c : given)
+        if (all_of_them(one, [&](std::size_t i) { return one[i] == a[i] * b[i] * c[i]; })) return true;
+    }
+  return false;
 }
 
 /// The extents that arguments of the call say already: whole numbers that are one in every call.
@@ -190,7 +246,15 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
   if (calls.empty() || unsure.empty() || unsure.size() > kMostNumbers) return {};
   const Extents extents = extents_of(calls);
   const std::vector<Option> options = options_of(extents);
-  const std::vector<bool> said = said_by_callers(form, calls, extents, unsure);
+  const std::vector<Numbers> given = numbers_of_callers(calls);
+  std::vector<bool> said = said_by_callers(form, calls, extents, unsure);
+  std::vector<std::vector<bool>> made;
+  for (std::size_t e = 0; e < extents.list.size(); ++e) {
+    said[e] = said[e] || is_product(extents.list[e].numbers, given);
+    made.emplace_back();
+    for (const Extent& other : extents.list)
+      made.back().push_back(is_made_of(extents.list[e].numbers, other.numbers, given));
+  }
   std::vector<LikelySizes> ways;
   std::vector<std::size_t> chosen;
   bool all =
@@ -201,8 +265,8 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
       for (const int extent : options[each].says) covered[static_cast<std::size_t>(extent)] = true;
     const std::vector<bool> chosen_ones = covered;
     for (std::size_t e = 0; e < covered.size(); ++e)
-      for (std::size_t o = 0; o < covered.size(); ++o)
-        if (chosen_ones[o] && follows(extents.list[e].numbers, extents.list[o].numbers)) covered[e] = true;
+      for (std::size_t o = 0; o < covered.size() && !covered[e]; ++o)
+        covered[e] = chosen_ones[o] && made[e][o];
     for (std::size_t e = 0; e < covered.size(); ++e)
       if (!covered[e] && (all || (!extents.list[e].leads && !extents.list[e].constant()))) return;
     LikelySizes way;

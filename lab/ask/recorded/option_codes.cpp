@@ -79,12 +79,13 @@ std::vector<std::string> words_in(const std::vector<Replayed>& calls, const std:
 
 /// `is_half`, `use_bf16`: true for one dtype.
 std::optional<std::string> dtype_of_flag(const std::string& parameter) {
-  static const Pattern flag("(?:is|use|in|input|io|x|q|data)?_?(\\w+)");
+  static const Pattern flag("(is_|use_|in_|input_|io_|x_|q_|data_)?(\\w+)"), also_size("half|single|double");
   const std::string lower = lower_case(parameter);
   const auto match = flag.whole(lower);
-  if (!match) return std::nullopt;
+  // Half of a size is a number as well.
+  if (!match || (!match->has(1) && also_size.is((*match)[2]))) return std::nullopt;
   for (const OptionWord& each : dtype_words())
-    if (std::find(each.spellings.begin(), each.spellings.end(), (*match)[1]) != each.spellings.end())
+    if (std::find(each.spellings.begin(), each.spellings.end(), (*match)[2]) != each.spellings.end())
       return each.word;
   return std::nullopt;
 }

@@ -152,6 +152,25 @@ void add_computed(std::vector<Replayed>& list) {
       if (count == calls[list[i].call->function]) list[i].values.push_back(numbers[i].at(name));
 }
 
+std::optional<std::vector<std::string>> large_arguments(const Recording& recording,
+                                                        const std::string& function) {
+  constexpr double kLarge = 100;
+  std::vector<std::string> names;
+  if (std::none_of(recording.asked.begin(), recording.asked.end(),
+                   [&](const RecordedCall& call) { return call.function == function; }))
+    return std::nullopt;
+  for (const RecordedCall& call : recording.asked)
+    for (const Value& value : call.before) {
+      if (call.asked != "large" || call.function != function || !value.is_tensor() ||
+          !is_float(value.tensor.dtype))
+        continue;
+      const std::vector<double> elements = oracle::elements(value.tensor);
+      if (std::any_of(elements.begin(), elements.end(), [](double each) { return std::fabs(each) > kLarge; }))
+        names.push_back(value.name);
+    }
+  return names;
+}
+
 }  // namespace
 
 std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* facts) {
@@ -240,7 +259,10 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
         return std::count(call.idle_asked.begin(), call.idle_asked.end(), true) >
                std::count(call.idle.begin(), call.idle.end(), true);
       });
-  for (Replayed& each : list) each.asks_idle = asks_idle;
+  for (Replayed& each : list) {
+    each.asks_idle = asks_idle;
+    each.may_be_large = large_arguments(recording, each.call->function);
+  }
   for (Replayed& call : list)
     for (const Replayed& other : list)
       for (std::size_t t = 0; &call != &other && t < call.outputs.size() && t < other.outputs.size(); ++t)

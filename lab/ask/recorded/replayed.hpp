@@ -7,6 +7,7 @@
 #include "lab/record/facts.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,9 @@ struct Replayed {
   std::vector<Value> left_out;  ///< defaults of the reference's that the call makes use of, by their names
   bool empty = false;           ///< an argument has no elements
   bool asks_idle = false;       ///< the recorder asked calls whether they depend on their arguments
-  bool shared = false;          ///< several writers are asked for one row
+  /// Arguments that were made large, and with which the reference gave numbers; none: it was asked nothing.
+  std::optional<std::vector<std::string>> may_be_large = {};
+  bool shared = false;  ///< several writers are asked for one row
 };
 
 /// Seconds of a call of which only its being accepted is looked at.

@@ -12,7 +12,7 @@ namespace isomer::lab {
 namespace {
 
 constexpr std::size_t kBefore = 160;  ///< tokens in which a value was read that is to be kept
-constexpr std::size_t kMostKept = 3;      ///< edits of each kind behind or before one statement
+constexpr std::size_t kMostKept = 3;  ///< edits of each kind behind or before one statement
 
 /// `T v = a[e];`
 struct Read {

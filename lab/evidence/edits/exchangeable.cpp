@@ -79,6 +79,12 @@ void EditPlaces::find_choices() {
       const std::size_t close = tokens_[i + 1].partner, end = end_of_statement(close + 1);
       if (launches(close, end)) mark(i + 1, close);
     }
+    // How many threads a block has, which a kernel that has a fault of its own may be right without.
+    if (tokens_.is(i, "<<<")) {
+      std::size_t k = i + 1;
+      while (k < tokens_.size() && !tokens_.is(k, ",") && !tokens_.is(k, ">>>")) k = tokens_.behind(k);
+      if (tokens_.is(k, ",") && tokens_[k + 1].kind == CppToken::Kind::number) mark(k + 1, k + 1);
+    }
     // `const bool vector = n % 4 == 0;`, `return address % sizeof(float4) == 0;`
     if (tokens_.is(i, "%") && functions_.in_body(i)) {
       std::size_t first = i, last = i;

@@ -72,10 +72,12 @@ void add_number(EditPlaces& places, std::size_t at) {
   for (std::size_t i = 0; i < others.size(); ++i) {
     list += ", " + others[i];
     // A step of a tree.
+    // One of a few that are named by their numbers.
+    const bool chosen = at > 0 && tokens.is(at - 1, "[") && tokens.is(at + 1, "]");
     const bool halves = at > 0 && (tokens.is(at - 1, ">>=") || tokens.is(at - 1, "/="));
     const Code code = real && own > 0 && own < 0.01 ? Code::epsilon
                       : halves                      ? Code::other_reduction
-                      : !real && i < 2              ? Code::off_by_one
+                      : !real && i < 2 && !chosen   ? Code::off_by_one
                                                     : Code::wrong_expression;
     // Another divisor of a test for a remainder only chooses another way.
     const bool of_remainder =

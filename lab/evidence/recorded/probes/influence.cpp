@@ -137,6 +137,8 @@ class Influence {
         const Tensor& want = replayed_.outputs[t].want;
         for (int rows = 0; rows + 1 < want.rank; ++rows) {
           if (want.size(rows) < 3 || want.size(rows) > kMostRows || outcome_.wrong[t] == 0) continue;
+          // Of as many the mask begins with the first one anyway, and a recurrence has none.
+          if (value.tensor.size(dim) <= want.size(rows)) continue;
           if (!sees_one_more_each(role, dim, t, rows)) continue;
           const std::string &name = replayed_.roles[role].name, &out = replayed_.outputs[t].name;
           tell(Code::mask_alignment, role,

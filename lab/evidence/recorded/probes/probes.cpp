@@ -301,6 +301,12 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
   }
 }
 
+/// Whether the label, asked for it, gives numbers where that argument is large.
+static bool may_be_large(const Replayed& replayed, std::size_t role) {
+  const auto& names = replayed.may_be_large;
+  return !names || std::find(names->begin(), names->end(), replayed.roles[role].name) != names->end();
+}
+
 void probe_overflow(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                     const Facts* facts, std::vector<Finding>& findings) {
   if (!outcome.answer.ok() || facts == nullptr || !facts->subtracts_maximum) return;
@@ -330,7 +336,7 @@ void probe_overflow(const Approach& approach, const Replayed& replayed, const Ca
     double largest = 0;
     for (const double each : elements)
       largest = std::isfinite(each) ? std::max(largest, std::fabs(each)) : largest;
-    if (largest == 0 || largest >= kLarge) continue;
+    if (largest == 0 || largest >= kLarge || !may_be_large(replayed, role)) continue;
     Replayed other = replayed;
     Value scaled = compact_copy(value);
     const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));

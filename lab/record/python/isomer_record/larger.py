@@ -47,6 +47,10 @@ def in_order(tensor, size):
             steps = tensor.diff(dim=dim)
             if bool((steps >= 0).all()) and bool((steps > 0).any()):
                 return True
+            # A column of places, beside others of another kind.
+            rows = tensor.movedim(dim, 0).reshape(n, -1)
+            if n > 2 and any(column.unique().numel() == n for column in rows.unbind(1)):
+                return True
     return tensor.unique().numel() == tensor.numel()
 
 
