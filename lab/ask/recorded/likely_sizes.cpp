@@ -248,13 +248,11 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
   const std::vector<Option> options = options_of(extents);
   const std::vector<Numbers> given = numbers_of_callers(calls);
   std::vector<bool> said = said_by_callers(form, calls, extents, unsure);
-  std::vector<std::vector<bool>> made;
-  for (std::size_t e = 0; e < extents.list.size(); ++e) {
-    said[e] = said[e] || is_product(extents.list[e].numbers, given);
-    made.emplace_back();
+  // Which extents say which others: as a share of them, and, where that leaves no way, as made of them.
+  std::vector<std::vector<bool>> made(extents.list.size());
+  for (std::size_t e = 0; e < extents.list.size(); ++e)
     for (const Extent& other : extents.list)
-      made.back().push_back(is_made_of(extents.list[e].numbers, other.numbers, given));
-  }
+      made[e].push_back(follows(extents.list[e].numbers, other.numbers));
   std::vector<LikelySizes> ways;
   std::vector<std::size_t> chosen;
   bool all =
@@ -294,9 +292,11 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
   const auto by_likelihood = [](const LikelySizes& a, const LikelySizes& b) {
     return std::pair(a.against, a.inverted) < std::pair(b.against, b.inverted);
   };
-  choose();
-  std::stable_sort(ways.begin(), ways.end(), by_likelihood);
-  if (ways.empty() || ways.front().against > 0) {
+  const auto search = [&] {
+    all = true;
+    choose();
+    std::stable_sort(ways.begin(), ways.end(), by_likelihood);
+    if (!ways.empty() && ways.front().against == 0) return;
     // Rows that indices and lengths name, and as many of these as there are, need no number, nor does what
     // never changes.
     constexpr std::size_t kMostLoose = 30;
@@ -307,7 +307,15 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
     if (ways.size() > kMostLoose) ways.resize(kMostLoose);
     ways.insert(ways.end(), strict.begin(), strict.end());
     std::stable_sort(ways.begin(), ways.end(), by_likelihood);
+  };
+  search();
+  if (!ways.empty()) return ways;
+  for (std::size_t e = 0; e < extents.list.size(); ++e) {
+    said[e] = said[e] || is_product(extents.list[e].numbers, given);
+    for (std::size_t o = 0; o < extents.list.size(); ++o)
+      made[e][o] = is_made_of(extents.list[e].numbers, extents.list[o].numbers, given);
   }
+  search();
   return ways;
 }
 
