@@ -63,6 +63,7 @@ class Storages:
         self.types = {}
         self.same = {}
         self.total = 0
+        self.computed = 0  # of these bytes those of tensors that the label computes on its way
 
     def add(self, name, type_name, content, taken):
         """The name of a storage with that content, of those that are not `taken`: what a call leaves as it is is kept once."""
@@ -130,7 +131,7 @@ def names_in(value):
 
 def tensors(call):
     """Those among a call's values."""
-    values = call["before"] + call["after"] + call["returned"]
+    values = call["before"] + call["after"] + call["returned"] + call.get("computed", [])
     while values:
         value = values.pop()
         values += value.get("items", [])
@@ -233,7 +234,13 @@ class Launches:
         self.why = ""
         self.watched = False  # whether what leaves the memory of the arguments is seen
         self.reached = None  # where it is asked for: of each launch, which part of each argument's memory it reaches
+        self.before = None  # is called before each launch
+        self.own_tensors = {}  # by function, the names of tensors that are kept of what it computes on its way
         self.reset()
+
+    def begin(self):
+        if self.before is not None:
+            self.before()
 
     def refuse(self, why):
         """A launch that gave nothing, and why; the first reason is told."""
@@ -360,7 +367,7 @@ class Calls:
             self.inside = True
             begin = time.process_time()
             try:
-                with computed.Numbers(function) as own:
+                with computed.Computed(function, self.launches) as own:
                     result = function(*args, **kwargs)
             except BaseException as error:
                 call["raised"] = f"{type(error).__name__}: {error}"[:2000]
@@ -376,8 +383,6 @@ class Calls:
             if self.launches.unanswered == 0:
                 call["after"] = [side.value(value, key, key) for key, value, _ in arguments]
                 call["returned"] = side.flattened(result, place="returned")
-                if own.found:
-                    call["computed"] = computed.values(own, side)
                 self.inside = True
                 noise = self.rounding.noise(function, refilled, flat(result), lasted)
                 if any(each is not None for each in noise) and len(noise) == len(call["returned"]):
@@ -385,6 +390,9 @@ class Calls:
                 masks = self.unset.masks(function, refilled, flat(result), lasted)
                 if any(each is not None for each in masks) and len(masks) == len(call["returned"]):
                     call["unset"] = [side.value(each, "", f"unset.{i}") for i, each in enumerate(masks)]
+                written = own.tensors.same_in(self.unset.tensors) if self.unset.tensors else set()
+                self.launches.own_tensors.setdefault(name, set()).update(written)
+                computed.keep(call, own, side, written)
                 side_of = functools.partial(Side, self.storages)
                 self.beyond.ask(name, function, spare, call["group"], lasted, self.storages, side_of, names)
                 self.sizes.ask(name, function, resizable, call["group"], lasted, self.storages, side_of, names)
