@@ -274,6 +274,7 @@ class Calls:
         self.larger = Larger(self.launches, self.sizes)
         self.views = views.Views(self.launches)
         self.unset = Unset(self.launches)
+        self.written = computed.Written(self.launches)
         self.rounding = Rounding(self.launches)
         self.made = []
         self.outside = []
@@ -384,15 +385,15 @@ class Calls:
                 call["after"] = [side.value(value, key, key) for key, value, _ in arguments]
                 call["returned"] = side.flattened(result, place="returned")
                 self.inside = True
+                written = self.written.names(function, refilled, own, lasted)
+                self.launches.own_tensors.setdefault(name, set()).update(written)
+                computed.keep(call, own, side, written)
                 noise = self.rounding.noise(function, refilled, flat(result), lasted)
                 if any(each is not None for each in noise) and len(noise) == len(call["returned"]):
                     call["noise"] = [side.value(each, "", f"noise.{i}") for i, each in enumerate(noise)]
                 masks = self.unset.masks(function, refilled, flat(result), lasted)
                 if any(each is not None for each in masks) and len(masks) == len(call["returned"]):
                     call["unset"] = [side.value(each, "", f"unset.{i}") for i, each in enumerate(masks)]
-                written = own.tensors.same_in(self.unset.tensors) if self.unset.tensors else set()
-                self.launches.own_tensors.setdefault(name, set()).update(written)
-                computed.keep(call, own, side, written)
                 side_of = functools.partial(Side, self.storages)
                 self.beyond.ask(name, function, spare, call["group"], lasted, self.storages, side_of, names)
                 self.sizes.ask(name, function, resizable, call["group"], lasted, self.storages, side_of, names)

@@ -2,11 +2,17 @@
 tensors (own_tensors.py)."""
 
 import ast
+import copy
 import inspect
 import sys
 import textwrap
+import time
 
+import torch
+
+from .again import called_again
 from .own_tensors import Tensors
+from .unwritten import REAL, WHOLE, Filled, flat
 
 MOST = 32
 TENSORS = 16 << 20  # bytes of all calls' tensors
@@ -29,6 +35,10 @@ def code_of(function):
         return None
 
 
+class Launched(BaseException):
+    """No Exception: a label may go on behind those."""
+
+
 def ignored(frame, event, _):
     return None
 
@@ -37,7 +47,8 @@ class Computed:
     """`with Computed(function, launches) as own`: of the function's first call inside, once it returns, own.found has its whole
     numbers, and own.tensors.found its tensors."""
 
-    def __init__(self, function, launches):
+    def __init__(self, function, launches, stops=False):
+        self.stops = stops  # with the first launch
         self.code = code_of(function)
         self.found = {}
         self.function = function
@@ -83,6 +94,9 @@ class Computed:
         if sys.gettrace() is not None:
             sys.settrace(ignored)
         self.tensors.launched(sys._getframe(1))
+        if self.stops:
+            self.tensors.take()
+            raise Launched()
 
     def inside(self, frame, event, result):
         if event == "return":
@@ -94,6 +108,39 @@ class Computed:
             self.found = dict(list(own.items())[:MOST])
             self.tensors.end(frame, result)
         return self.inside
+
+
+class Written:
+    """Finds which of the tensors hold nothing but what somebody wrote: the label is called again as far as its first kernel,
+    and they are the same where memory without values is given others."""
+
+    SECONDS_OF_ALL, SECONDS_OF_A_CALL, LARGEST = 4.0, 1.0, 32 << 20
+
+    def __init__(self, launches):
+        self.launches = launches
+        self.spent = 0.0
+
+    def names(self, function, given, own, seconds):
+        """Of those of a call that lasted so long; `given` is left as it is."""
+        slow = seconds > self.SECONDS_OF_A_CALL and self.launches.answered == 0
+        if given is None or not own.tensors.found or slow or self.spent > self.SECONDS_OF_ALL:
+            return set()
+        begin = time.process_time()
+        try:
+            if sum(each.numel() * each.element_size() for each in flat(list(given)) if isinstance(each, torch.Tensor)) > self.LARGEST:
+                return set()
+            args, kwargs = copy.deepcopy(given)
+            with called_again(self.launches) as rewind, Filled(REAL, WHOLE), Computed(function, self.launches, stops=True) as again:
+                rewind()
+                try:
+                    function(*args, **kwargs)
+                except Launched:
+                    pass
+            return own.tensors.same_in(again.tensors)
+        except Exception:
+            return set()
+        finally:
+            self.spent += time.process_time() - begin
 
 
 def keep(call, own, side, names):

@@ -110,9 +110,13 @@ class Tensors:
         except Exception:
             self.own = {}
 
+    def take(self):
+        """What there is when the first kernel is launched."""
+        self.found = {name: each[1] for name, each in {**self.noted, **(self.own or {})}.items() if each is not None}
+
     def end(self, frame, result):
         """Of the function's own, when it returns."""
-        if frame is not self.frame:
+        if frame is not self.frame or self.found:
             return
         try:
             left_out = parameters_of(frame.f_code)

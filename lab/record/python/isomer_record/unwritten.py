@@ -7,7 +7,6 @@ import time
 import torch
 from torch.overrides import TorchFunctionMode
 
-from . import computed
 from .again import called_again
 
 
@@ -44,7 +43,6 @@ class Unset:
     def __init__(self, launches):
         self.launches = launches
         self.spent = 0.0
-        self.tensors = None  # that the last call which was made again has on its way
 
     def copies(self, args, kwargs):
         """What a call was given, before it is made; nothing where it is not to be made again."""
@@ -58,7 +56,6 @@ class Unset:
     def masks(self, function, given, results, seconds):
         """Of each result a tensor of booleans, true where it is unset, or None. `results` are flat, as the call gave them."""
         none = [None] * len(results)
-        self.tensors = None
         size = sum(each.numel() * each.element_size() for each in results if isinstance(each, torch.Tensor))
         if given is None or seconds > SECONDS_OF_A_CALL or size > LARGEST:
             return none
@@ -67,9 +64,7 @@ class Unset:
             args, kwargs = given
             with called_again(self.launches) as rewind, Filled(REAL, WHOLE):
                 rewind()
-                with computed.Computed(function, self.launches) as own:
-                    again = flat(function(*args, **kwargs))
-                self.tensors = own.tensors
+                again = flat(function(*args, **kwargs))
                 if self.launches.unanswered or len(again) != len(results):
                     return none
             return [mask_of(one, other) for one, other in zip(results, again)]
