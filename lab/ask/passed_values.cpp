@@ -312,10 +312,19 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
       case Passing::What::rank:
       case Passing::What::keys_before:
       case Passing::What::ratio:
-      case Passing::What::computed:
       case Passing::What::constant:
         list.push_back(as_number(counted(passing, values)));
         break;
+      case Passing::What::computed: {
+        const auto place = static_cast<std::size_t>(std::max(passing.computed, 0));
+        if (place < values.size() && values[place].is_tensor())
+          list.push_back(pass_tensor(passing, values[place], values));
+        else
+          list.push_back(parameter != nullptr && parameter->kind == Parameter::Kind::pointer
+                             ? Value()
+                             : as_number(counted(passing, values)));
+        break;
+      }
       case Passing::What::stride: {
         const Value tensor = as_passed(form, passing.role, *source, values);
         const int dim = passing.of_the_op ? where_it_lies(form, passing, source->tensor.rank)

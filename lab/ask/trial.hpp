@@ -40,8 +40,8 @@ struct Passing {
   /// its first element as a number. `sizes`, `strides`: all of a tensor's, in an array of the host's, or, of
   /// a kernel, in the device's memory; `rank`: how many those are. `room`: memory that the caller lends, for
   /// what lies between. `keys_before`: how many keys come before the first query's own, which is a size less
-  /// another. `ratio`: how often a size is another one. `computed`: a number that the original computes on its
-  /// way, as it did in each call.
+  /// another. `ratio`: how often a size is another one. `computed`: a number or a tensor that the original
+  /// computes on its way, as it did in each call.
   enum class What : std::uint8_t {
     role,
     elements,

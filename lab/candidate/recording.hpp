@@ -16,7 +16,8 @@ struct RecordedCall {
   std::vector<bool> keyword = {};  ///< per argument
   std::vector<Value> left_out =
       {};  ///< numbers that are the defaults of parameters which the call leaves out
-  std::vector<Value> computed = {};  ///< numbers that the reference computes on its way, by its names
+  /// Numbers and small tensors that the reference computes on its way, by its names.
+  std::vector<Value> computed = {};
   /// Per argument, how many of its first strides may be others than they were, and the reference's answer is
   /// the same: it was called so. 0 where it was not, or where the answer is another.
   std::vector<int> strided = {};

@@ -4,6 +4,7 @@
 #include "lab/ask/adapting/launch.hpp"
 #include "lab/ask/adapting/refusal.hpp"
 #include "lab/ask/recorded/binding.hpp"
+#include "lab/ask/recorded/own_tensors.hpp"
 #include "lab/ask/recorded/replayed.hpp"
 #include "lab/ask/recorded/smaller.hpp"
 #include "lab/evidence/probes/watched.hpp"
@@ -44,22 +45,6 @@ bool saw_unset(const std::vector<CallOutcome>& outcomes) {
   });
 }
 
-/// Memory that the candidate takes and the recorded calls pass nothing for, where it is read through null.
-std::string memory_of_nobody(const Form& form, const std::vector<CallOutcome>& outcomes) {
-  const bool read = std::any_of(outcomes.begin(), outcomes.end(), [](const CallOutcome& outcome) {
-    return std::any_of(outcome.answer.seen.begin(), outcome.answer.seen.end(),
-                       [](const Seen& seen) { return seen.null; });
-  });
-  std::string names;
-  for (std::size_t i = 0; read && i < form.passings.size() && i < form.entry->parameters.size(); ++i) {
-    const Parameter& p = form.entry->parameters[i];
-    if (form.passings[i].what != Passing::What::none || p.kind != Parameter::Kind::pointer || p.has_default)
-      continue;
-    names += (names.empty() ? "" : ", ") + p.name;
-  }
-  return names;
-}
-
 }  // namespace
 
 GroupReplay::GroupReplay(const Candidate& candidate, const Entry& entry, const ReplayRequest& request,
@@ -81,23 +66,26 @@ void GroupReplay::run(const std::vector<Replayed>& group) {
   const std::vector<Replayed> smaller = take_smaller(asked, calls);
   larger_ = take_larger(asked);
   if (calls.empty() && smaller.empty()) return;
+  const Diagnosis at_first = diagnosis_;
   const Replayed& first = calls.empty() ? smaller.front() : calls.front();
   Bound bound = bind_call(entry_, first, request_.sizes);
   take_codes(options_, first, bound);
+  take_own_tensors(bound.form, calls.empty() ? smaller : calls);
   approach_.form = bound.form;
   for (const Finding& finding : bound.findings) add_once(diagnosis_.findings, finding);
   std::vector<Replayed> large;
   if (!smaller.empty() && taken(smaller)) large = stood_for(calls, smaller);
+  keep_those_with_own_tensors(bound.form, calls);
   if (calls.empty()) return;
-  lend_room(approach_.form);
-  find_sizes_of(bound, calls);
-  adapt(calls.front());
-  if (!bound.findings.empty()) adapted_ = true;
+  ask_as(bound, calls);
   find_codes(calls, asked);
-  if (diagnosis_.called_with.empty())
-    diagnosis_.called_with = numbers_in_words(approach_.form, calls.front().values);
-  ask(calls);
+  try_own_by_name(calls, at_first, bound);
+  try_lent_room(calls, bound);
   try_cleared_room(calls);
+  tell_own_tensors(calls.front());
+  keep_those_with_own_tensors(approach_.form, large);
+  keep_those_with_own_tensors(approach_.form, asked);
+  keep_those_with_own_tensors(approach_.form, larger_);
   ask_large(large, calls);
   leave_out_large(calls);
   if (calls.empty()) return;
@@ -124,6 +112,18 @@ void GroupReplay::run(const std::vector<Replayed>& group) {
     explained_ = by_name.explained_;
 }
 
+void GroupReplay::ask_as(const Bound& bound, const std::vector<Replayed>& calls) {
+  approach_.form = bound.form;
+  lend_room(approach_.form);
+  find_sizes_of(bound, calls);
+  adapt(calls.front());
+  if (!bound.findings.empty()) adapted_ = true;
+  lend_what_is_written(approach_, calls);
+  if (diagnosis_.called_with.empty())
+    diagnosis_.called_with = numbers_in_words(approach_.form, calls.front().values);
+  ask(calls);
+}
+
 void GroupReplay::find_sizes_of(const Bound& bound, const std::vector<Replayed>& calls) {
   const std::vector<int> unsure = take_computed(approach_.form, calls, bound.unsure);
   bool right = false;
@@ -144,6 +144,9 @@ void GroupReplay::find_codes(std::vector<Replayed>& calls, std::vector<Replayed>
   change_codes(options_, calls);
   change_codes(options_, asked);
   change_codes(options_, larger_);
+  diagnosis_.called_with = numbers_in_words(approach_.form, calls.front().values);
+  outcomes_.clear();
+  ask(calls);
 }
 
 void GroupReplay::call_only(const Replayed& replayed) {
@@ -164,8 +167,7 @@ void GroupReplay::call_only(const Replayed& replayed) {
 std::string GroupReplay::not_accused() const {
   const bool right = std::any_of(outcomes_.begin(), outcomes_.end(),
                                  [](const CallOutcome& o) { return o.right() && o.elements > 0; });
-  if (const std::string names = right ? std::string() : memory_of_nobody(approach_.form, outcomes_);
-      !names.empty())
+  if (const std::string names = right ? std::string() : memory_of_nobody(); !names.empty())
     return fmt::format(
         "{} takes {}, for which the recorded calls pass nothing: the label makes such tensors itself, so "
         "that "

@@ -70,6 +70,10 @@ class GroupReplay {
   void set_locals(const std::vector<Replayed>& calls);
   /// Races of one line's stores with each other, where every answer is right, and the same in other orders.
   void harmless_races(const std::vector<Replayed>& calls);
+  /// The answers to the calls as they are bound: with sizes, and with what refusals ask for.
+  void ask_as(const Bound& bound, const std::vector<Replayed>& calls);
+  /// As it was before another way to call was tried.
+  void take_back(const GroupReplay& before);
   /// What numbers are of which the names say nothing, from other calls or by trial.
   void find_sizes_of(const Bound& bound, const std::vector<Replayed>& calls);
   /// Numbers for words of which the source does not say which: those with which the calls are right.
@@ -85,6 +89,16 @@ class GroupReplay {
   /// right and what stands for them is not, they are judged as they are: nobody passes the smaller sizes.
   void ask_large(std::vector<Replayed>& large, std::vector<Replayed>& calls);
   void ask(const std::vector<Replayed>& calls);
+  /// Memory that the candidate takes and the recorded calls pass nothing for, where it is read through null.
+  std::string memory_of_nobody() const;
+  /// Tensors that the label computes on its way, for pointers of their names that an argument of another name
+  /// was passed to: where that makes more of the answers right. `at_first`: what was told before the calls.
+  void try_own_by_name(std::vector<Replayed>& calls, const Diagnosis& at_first, Bound& bound);
+  /// A note of those that are passed.
+  void tell_own_tensors(const Replayed& call);
+  /// Room for memory that the recorded calls pass nothing for: where the answers are right with it, or are
+  /// the same whatever lies in it, the candidate makes itself what it reads there.
+  void try_lent_room(const std::vector<Replayed>& calls, const Bound& bound);
   /// Lent memory that is read before it is written: with zeros in it every answer is right.
   void try_cleared_room(const std::vector<Replayed>& calls);
   /// What is only too large is no fault, and is not asked again.

@@ -1,4 +1,7 @@
-// Memory that the candidate is lent, which nothing of the label stands for.
+// Memory that the candidate is given beside the label's arguments: what the label computes on its way, and
+// what is lent, which nothing of the label stands for.
+#include "lab/ask/names/bare.hpp"
+#include "lab/ask/recorded/own_tensors.hpp"
 #include "lab/evidence/recorded/probes/resized.hpp"
 #include "lab/findings/conventions.hpp"
 #include "lab/judge/group_replay.hpp"
@@ -10,6 +13,150 @@
 #include <utility>
 
 namespace isomer::lab {
+namespace {
+
+bool all_right(const std::vector<CallOutcome>& outcomes) {
+  return std::all_of(outcomes.begin(), outcomes.end(), [](const CallOutcome& each) { return each.right(); });
+}
+
+bool same_answers(const std::vector<CallOutcome>& one, const std::vector<CallOutcome>& other) {
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    if (!one[i].answer.ok() || !other[i].answer.ok()) return false;
+    for (std::size_t t = 0; t < one[i].got.size(); ++t)
+      if (!std::equal(one[i].got[t].begin(), one[i].got[t].end(), other[i].got[t].begin(),
+                      other[i].got[t].end(), same_value))
+        return false;
+  }
+  return true;
+}
+
+/// Whether each call leaves something else there than what was lent.
+bool write_all(const std::vector<std::size_t>& room, const std::vector<CallOutcome>& outcomes,
+               std::uint8_t lent) {
+  return std::all_of(outcomes.begin(), outcomes.end(), [&](const CallOutcome& outcome) {
+    return std::all_of(room.begin(), room.end(), [&](std::size_t p) {
+      if (!outcome.answer.ok() || p >= outcome.answer.arguments.size()) return false;
+      const Value& value = outcome.answer.arguments[p];
+      const auto* bytes = static_cast<const std::uint8_t*>(value.storage.get());
+      return std::any_of(bytes, bytes + value.storage_bytes, [&](std::uint8_t each) { return each != lent; });
+    });
+  });
+}
+
+}  // namespace
+
+std::string GroupReplay::memory_of_nobody() const {
+  const Form& form = approach_.form;
+  const bool read = std::any_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& outcome) {
+    return std::any_of(outcome.answer.seen.begin(), outcome.answer.seen.end(),
+                       [](const Seen& seen) { return seen.null; });
+  });
+  std::string names;
+  for (std::size_t i = 0; read && i < form.passings.size() && i < form.entry->parameters.size(); ++i) {
+    const Parameter& p = form.entry->parameters[i];
+    if (form.passings[i].what != Passing::What::none || p.kind != Parameter::Kind::pointer || p.has_default)
+      continue;
+    names += (names.empty() ? "" : ", ") + p.name;
+  }
+  return names;
+}
+
+void GroupReplay::take_back(const GroupReplay& before) {
+  approach_ = before.approach_;
+  outcomes_ = before.outcomes_;
+  unsure_ = before.unsure_;
+  sizes_by_ = before.sizes_by_;
+  settled_ = before.settled_;
+  other_sizes_ = before.other_sizes_;
+  adapted_ = before.adapted_;
+}
+
+void GroupReplay::try_own_by_name(std::vector<Replayed>& calls, const Diagnosis& at_first, Bound& bound) {
+  const std::vector<int> own = all_right(outcomes_) ? std::vector<int>() : own_by_name(approach_.form, calls);
+  if (own.empty()) return;
+  Bound by_name = bind_call(entry_, calls.front(), request_.sizes, own);
+  take_own_tensors(by_name.form, calls);
+  std::vector<Replayed> kept;
+  double before = 0;
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    if (has_own_tensors(by_name.form, calls[i])) {
+      kept.push_back(calls[i]);
+      before += outcomes_[i].share();
+    }
+  const GroupReplay as_bound = *this;
+  const Diagnosis told = std::exchange(diagnosis_, at_first);
+  outcomes_.clear();
+  adapted_ = false;
+  for (const Finding& finding : by_name.findings) add_once(diagnosis_.findings, finding);
+  ask_as(by_name, kept);
+  double now = 0;
+  for (const CallOutcome& each : outcomes_) now += each.share();
+  if (now > before || (now == before && by_name.findings.size() < bound.findings.size())) {
+    bound = std::move(by_name);
+    calls = std::move(kept);
+    return;
+  }
+  take_back(as_bound);
+  diagnosis_ = told;
+}
+
+void GroupReplay::tell_own_tensors(const Replayed& call) {
+  std::string names;
+  std::size_t count = 0;
+  for (const std::size_t p : passed_own_tensors(approach_.form, call))
+    names += (count++ == 0 ? "" : ", ") + entry_.parameters[p].name;
+  if (count == 0) return;
+  const std::string note =
+      fmt::format("{} {} what the label computes on its way", names, count == 1 ? "is" : "are");
+  std::vector<std::string>& notes = diagnosis_.notes;
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+}
+
+void GroupReplay::try_lent_room(const std::vector<Replayed>& calls, const Bound& bound) {
+  if (memory_of_nobody().empty() ||
+      std::any_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& each) { return each.right(); }))
+    return;
+  const LabelFunction* label = facts_ == nullptr ? nullptr : facts_->function(calls.front().call->function);
+  const auto is_of_label = [&](const std::string& name) {
+    const auto is = [&](const auto& each) { return bare(each.name) == bare(name); };
+    return std::any_of(calls.front().roles.begin(), calls.front().roles.end(), is) ||
+           (label != nullptr && std::any_of(label->parameters.begin(), label->parameters.end(), is));
+  };
+  const GroupReplay as_bound = *this;
+  const Diagnosis told = diagnosis_;
+  std::vector<std::size_t> room;
+  for (std::size_t p = 0; p < std::min(approach_.form.passings.size(), entry_.parameters.size()); ++p) {
+    const Parameter& parameter = entry_.parameters[p];
+    if (approach_.form.passings[p].what != Passing::What::none || parameter.has_default ||
+        parameter.kind != Parameter::Kind::pointer || parameter.is_const || is_of_label(parameter.name))
+      continue;
+    approach_.form.passings[p].what = Passing::What::room;
+    room.push_back(p);
+  }
+  if (room.empty()) return;
+  Bound lent = bound;
+  lent.form = approach_.form;
+  if (diagnosis_.called_with == numbers_in_words(as_bound.approach_.form, calls.front().values))
+    diagnosis_.called_with.clear();
+  outcomes_.clear();
+  ask_as(lent, calls);
+  if (all_right(outcomes_)) return;
+  constexpr std::uint8_t kOther = 1;  // beside 0xff, by which whole numbers are −1, and zeros
+  bool zeros_right = false, same = write_all(room, outcomes_, approach_.form.lent);
+  for (const std::uint8_t fill : {std::uint8_t{0}, kOther}) {
+    GroupReplay other = *this;
+    other.outcomes_.clear();
+    other.approach_.form.lent = fill;
+    other.approach_.settings.timeout_seconds = std::min(approach_.settings.timeout_seconds, kSecondsOfACall);
+    other.ask(calls);
+    zeros_right = zeros_right || (fill == 0 && all_right(other.outcomes_));
+    same = same && same_answers(outcomes_, other.outcomes_);
+    if (zeros_right || !same) break;
+  }
+  if (zeros_right || same) return;
+  take_back(as_bound);
+  diagnosis_ = told;
+}
 
 void GroupReplay::try_cleared_room(const std::vector<Replayed>& calls) {
   const std::string names = lent_room(approach_.form);

@@ -147,6 +147,28 @@ def mixed(x, out):
   EXPECT_GT(got.recording.edited.edits.size(), 40u);
 }
 
+TEST_F(RecordInterpreter, ATensorThatAKernelWritesIsNotWhatTheLabelComputes) {
+  const std::string label = kTwiceAsTriton + std::string(R"(
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        order = torch.arange(6).flip(0)
+        given, room = x[order], torch.zeros(6)
+        _twice[[3]](given, room, 1, BLOCK=2)
+        later = room + 1
+        return later - 1
+
+def turned(x):
+    count = torch.tensor([x.numel()])
+    return Twice.apply(x)
+)");
+  const Recorded got = recorded(label, "turned(torch.arange(6, dtype=torch.float32))\n");
+  EXPECT_EQ(got.unanswered, 0) << got.why;
+  std::vector<std::string> names;
+  for (const Value& each : got.recording.calls.at(0).computed) names.push_back(each.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"count", "given", "order"}));
+}
+
 TEST_F(RecordInterpreter, TakesTheFirstOfSeveralConfigurations) {
   const Recorded got = recorded(kTuned, "add(torch.zeros(4))\n");
   EXPECT_EQ(got.unanswered, 0) << got.why;

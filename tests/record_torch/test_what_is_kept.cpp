@@ -112,6 +112,31 @@ TEST_F(RecordTorch, NumbersThatTheLabelComputesAreKeptByTheirNames) {
   for (const RecordedCall& call : got.recording.asked) EXPECT_EQ(call.computed.size(), 2u) << call.asked;
 }
 
+TEST_F(RecordTorch, TensorsThatTheLabelComputesAreKeptByTheirNames) {
+  const Recorded got = recorded(
+      "import torch\n\ndef ids_of(lengths):\n    ids = torch.arange(lengths.numel())\n"
+      "    return torch.repeat_interleave(ids, lengths)\n\n"
+      "def segments(x, lengths, out):\n    starts = torch.empty(lengths.numel() + 1, dtype=torch.int32)\n"
+      "    starts[0] = 0\n    starts[1:] = lengths.cumsum(0)\n    rows = ids_of(lengths)\n"
+      "    part = torch.empty(8)\n    part[:4] = 1\n    same, into = x.view(-1), out[1:]\n"
+      "    odd, large = x + 0j, torch.zeros(70000)\n    total = out.index_add_(0, rows, x).sum()\n"
+      "    return total\n",
+      "import torch\nsegments(torch.randn(5, 2), torch.tensor([3, 0, 2]), torch.zeros(3, 2))\n"
+      "segments(torch.randn(4, 2), torch.tensor([1, 3]), torch.zeros(2, 2))\n");
+  ASSERT_EQ(got.recording.calls.size(), 2u);
+  const auto told = [&](const RecordedCall& call) {
+    std::vector<std::string> list;
+    for (const Value& each : call.computed) list.push_back(each.name + " " + each.tensor.describe());
+    return list;
+  };
+  using List = std::vector<std::string>;
+  EXPECT_EQ(told(got.recording.calls[0]), (List{"ids i64[3]", "rows i64[5]", "starts i32[4]"}));
+  EXPECT_EQ(told(got.recording.calls[1]), (List{"ids i64[2]", "rows i64[4]", "starts i32[3]"}));
+  EXPECT_EQ(*got.recording.calls[1].computed[2].tensor.at<std::int32_t>(2), 4);
+  ASSERT_FALSE(got.recording.asked.empty());
+  for (const RecordedCall& call : got.recording.asked) EXPECT_EQ(call.computed.size(), 3u) << call.asked;
+}
+
 TEST_F(RecordTorch, HowFarRoundingMovesAnAnswerIsKeptWhereThatIsMuch) {
   // A variance that is the difference of two numbers which are nearly the same, and one that is none.
   const Recorded got = recorded("def variance(v):\n    return (v * v).mean(1) - v.mean(1) ** 2, v.sum(1)\n",

@@ -1,5 +1,6 @@
 #include "lab/ask/recorded/binding.hpp"
 #include "lab/ask/form.hpp"
+#include "lab/ask/names/bare.hpp"
 #include "lab/ask/names/size_names.hpp"
 #include "lab/ask/names/stride_names.hpp"
 #include "lab/text/lower_case.hpp"
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 namespace isomer::lab {
 namespace {
@@ -20,20 +20,6 @@ bool is_tensor(const Parameter& p) { return p.kind == Kind::tensor || p.kind == 
 bool is_memory(const Parameter& p) { return is_tensor(p) || p.kind == Kind::pointer; }
 bool is_number(const Parameter& p) {
   return p.kind == Kind::integer || p.kind == Kind::real || p.kind == Kind::boolean;
-}
-
-/// A name without case, underscores and what only says that it is a pointer.
-std::string bare(std::string_view name) {
-  std::string text;
-  for (const char c : name) text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  for (const char* end : {"_ptr", "_p", "_data", "_d"})
-    if (text.size() > std::string_view(end).size() &&
-        text.compare(text.size() - std::string_view(end).size(), std::string::npos, end) == 0)
-      text.resize(text.size() - std::string_view(end).size());
-  for (const char* begin : {"d_", "p_"})
-    if (text.size() > 2 && text.compare(0, 2, begin) == 0) text.erase(0, 2);
-  text.erase(std::remove(text.begin(), text.end(), '_'), text.end());
-  return text;
 }
 
 Passing of_role(std::size_t role) {
@@ -370,7 +356,9 @@ int role_of_array(const ArrayName& array, std::size_t parameter, const std::vect
 }
 
 /// A function over raw memory, or a kernel: what nothing is passed for follows from the tensors.
-void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& sizes, Bound& bound) {
+/// `left`: parameters that no argument is for.
+void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& sizes,
+             const std::vector<int>& left, Bound& bound) {
   const std::vector<Parameter>& parameters = entry.parameters;
   std::vector<int> role_at(parameters.size(), -1);
   std::vector<bool> used(replayed.roles.size());
@@ -387,6 +375,7 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
   const auto may = [&](std::size_t p, std::size_t r) {
     const Parameter& parameter = parameters[p];
     if (role_at[p] >= 0 || used[r] || arrays[p].what != What::none) return false;
+    if (std::find(left.begin(), left.end(), static_cast<int>(p)) != left.end()) return false;
     // A dimension's number is no count of anything, whatever is left over.
     if (parameter.kind == Kind::integer && replayed.values[r].kind == Value::Kind::integer &&
         replayed.values[r].integer < 0 && bare(parameter.name) != bare(replayed.roles[r].name) &&
@@ -495,13 +484,14 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
 
 }  // namespace
 
-Bound bind_call(const Entry& entry, const Replayed& replayed, const NamedSizes& sizes) {
+Bound bind_call(const Entry& entry, const Replayed& replayed, const NamedSizes& sizes,
+                const std::vector<int>& left) {
   Bound bound;
   bound.form.entry = &entry;
   if (has_tensors(entry))
     by_place(entry, replayed, bound);
   else
-    by_kind(entry, replayed, sizes, bound);
+    by_kind(entry, replayed, sizes, left, bound);
   for (std::size_t r = replayed.call->before.size(); r < replayed.roles.size(); ++r)
     if (!bound.form.takes(static_cast<int>(r))) bound.form.returned.push_back(static_cast<int>(r));
   return bound;

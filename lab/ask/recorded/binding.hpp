@@ -17,7 +17,10 @@ struct Bound {
   std::vector<int> unsure;
   std::vector<int> alike = {};  ///< of those: passed as the size to which the label gives a name alike
 };
-Bound bind_call(const Entry& entry, const Replayed& replayed, const NamedSizes& sizes = {});
+/// `left`: parameters that none of the call's arguments is for, where the entry is a function over raw
+/// memory.
+Bound bind_call(const Entry& entry, const Replayed& replayed, const NamedSizes& sizes = {},
+                const std::vector<int>& left = {});
 
 /// The form with what is passed by place brought to the parameters of the same names, and the finding that
 /// says so: where those are the same names in another order.

@@ -144,7 +144,9 @@ std::vector<int> take_computed(Form& form, const std::vector<Replayed>& calls,
   for (std::size_t p = 0; p < form.passings.size() && p < form.entry->parameters.size(); ++p) {
     const bool is_unsure = std::find(unsure.begin(), unsure.end(), static_cast<int>(p)) != unsure.end();
     std::size_t place = first.roles.size();
-    while (place < first.values.size() && first.values[place].name != form.entry->parameters[p].name) ++place;
+    while (place < first.values.size() && (first.values[place].kind != Value::Kind::integer ||
+                                           first.values[place].name != form.entry->parameters[p].name))
+      ++place;
     if (place == first.values.size() || !passes_size(form.passings[p])) {
       if (is_unsure) left.push_back(static_cast<int>(p));
       continue;

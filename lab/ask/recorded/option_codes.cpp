@@ -1,5 +1,6 @@
 #include "lab/ask/recorded/option_codes.hpp"
 
+#include "lab/ask/names/bare.hpp"
 #include "lab/ask/recorded/option_words.hpp"
 #include "lab/text/lower_case.hpp"
 #include "lab/text/pattern.hpp"
@@ -24,12 +25,6 @@ const std::vector<OptionWord>& dtype_words() {
       {"bf16", {"bfloat16", "bf16", "__nv_bfloat16", "__hip_bfloat16", "hip_bfloat16"}},
       {"f64", {"double", "float64", "fp64", "f64"}}};
   return words;
-}
-
-std::string without_underscores(std::string_view name) {
-  std::string text = lower_case(name);
-  std::erase(text, '_');
-  return text;
 }
 
 bool is_coded(const Parameter& p) { return p.kind == Kind::integer || p.kind == Kind::boolean; }
@@ -140,7 +135,7 @@ OptionCode coded(std::size_t parameter, const Parameter& p, std::string option,
 /// Whether both names are of one option: mode and interpolation_mode, reduction and reduce.
 bool is_same_option(const std::string& parameter, const std::string& option) {
   constexpr std::size_t kFewest = 4;
-  const std::string a = without_underscores(parameter), b = without_underscores(option);
+  const std::string a = bare(parameter), b = bare(option);
   if (a == b) return true;
   if (std::min(a.size(), b.size()) < kFewest) return false;
   std::size_t alike = 0;
@@ -159,11 +154,11 @@ std::vector<OptionCode> option_codes(const Entry& entry, const std::vector<Repla
   for (const Replayed& call : calls)
     for (std::size_t r = 0; r < call.roles.size() && r < call.values.size(); ++r)
       if (call.values[r].kind != Value::Kind::text && call.values[r].kind != Value::Kind::dtype)
-        roles.insert(without_underscores(call.roles[r].name));
+        roles.insert(bare(call.roles[r].name));
   for (std::size_t p = 0; p < entry.parameters.size(); ++p) {
     const Parameter& parameter = entry.parameters[p];
     if (!is_coded(parameter) || parameter.name.empty() ||
-        roles.count(without_underscores(parameter.name)) > 0)
+        roles.count(bare(parameter.name)) > 0)
       continue;
     const std::string lower = lower_case(parameter.name);
     bool taken = false;

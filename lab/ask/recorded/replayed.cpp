@@ -116,7 +116,8 @@ void keep_only_those_again_in_each(std::vector<Replayed>& list) {
 /// `defaults`: of lists that calls of the function leave out, which the recorder's own calls do not tell.
 std::map<std::string, Value> numbers_of(const RecordedCall& call, const std::vector<Value>& defaults) {
   std::map<std::string, Value> numbers;
-  for (const Value& value : call.computed) numbers.emplace(value.name, value);
+  for (const Value& value : call.computed)
+    if (!value.is_tensor()) numbers.emplace(value.name, value);
   const auto add_items = [&](const Value& value) {
     const std::size_t count = value.kind == Value::Kind::list ? value.items.size() : 0;
     if (count < 2 || count > 3 || std::any_of(value.items.begin(), value.items.end(), [](const Value& item) {
@@ -169,6 +170,24 @@ std::optional<std::vector<std::string>> large_arguments(const Recording& recordi
         names.push_back(value.name);
     }
   return names;
+}
+
+/// Behind those the tensors that one of its function's calls has: none where a call has not.
+void add_own_tensors(std::vector<Replayed>& list) {
+  std::map<std::string, std::set<std::string>> names;  // of a function
+  for (const Replayed& each : list)
+    for (const Value& value : each.call->computed)
+      if (value.is_tensor()) names[each.call->function].insert(value.name);
+  for (Replayed& each : list)
+    for (const std::string& name : names[each.call->function]) {
+      const auto& own = each.call->computed;
+      const auto found = std::find_if(own.begin(), own.end(), [&](const Value& value) {
+        return value.is_tensor() && value.name == name;
+      });
+      Value none;
+      none.name = name;
+      each.values.push_back(found == own.end() ? none : *found);
+    }
 }
 
 }  // namespace
@@ -254,6 +273,7 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
   for (const RecordedCall& call : recording.asked) add(call);
   keep_only_those_again_in_each(list);
   add_computed(list);
+  add_own_tensors(list);
   const bool asks_idle =
       std::any_of(recording.calls.begin(), recording.calls.end(), [](const RecordedCall& call) {
         return std::count(call.idle_asked.begin(), call.idle_asked.end(), true) >

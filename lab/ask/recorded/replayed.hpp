@@ -20,7 +20,8 @@ struct Replayed {
   std::string line;
   std::vector<Port::Role> roles;
   /// One per role; what is returned is zero. Behind them the numbers that the reference computes on its way
-  /// in every call of the function, in the order of their names.
+  /// in every call of the function, in the order of their names, and then the tensors that it computes in
+  /// any, as none where a call has not.
   std::vector<Value> values;
   struct Output {
     std::string name;

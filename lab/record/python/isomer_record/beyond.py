@@ -93,7 +93,7 @@ class Beyond:
                     continue
                 before = copy.deepcopy((args, kwargs))
                 self.launches.reset()
-                with Filled(math.nan), computed.Numbers(function) as own:
+                with Filled(math.nan), computed.Computed(function, self.launches) as own:
                     result = function(*args, **kwargs)
                 if self.launches.unanswered or not is_finite([args, kwargs, result]):
                     continue
@@ -110,8 +110,7 @@ class Beyond:
                     call["before"].append(text)
                 side = side_of(f"beyond.{index}.after")
                 call["after"] = [side.value(value, key, key) for key, value, _ in names(args, kwargs)]
-                if own.found:
-                    call["computed"] = computed.values(own, side)
+                computed.keep(call, own, side, self.launches.own_tensors.get(name, ()))
                 call["returned"] = side.flattened(result, place="returned")
                 self.asked.append(call)
         except (Exception, TooLarge):

@@ -63,6 +63,7 @@ class Storages:
         self.types = {}
         self.same = {}
         self.total = 0
+        self.computed = 0  # of these bytes those of tensors that the label computes on its way
 
     def add(self, name, type_name, content, taken):
         """The name of a storage with that content, of those that are not `taken`: what a call leaves as it is is kept once."""
@@ -130,7 +131,7 @@ def names_in(value):
 
 def tensors(call):
     """Those among a call's values."""
-    values = call["before"] + call["after"] + call["returned"]
+    values = call["before"] + call["after"] + call["returned"] + call.get("computed", [])
     while values:
         value = values.pop()
         values += value.get("items", [])
@@ -233,7 +234,13 @@ class Launches:
         self.why = ""
         self.watched = False  # whether what leaves the memory of the arguments is seen
         self.reached = None  # where it is asked for: of each launch, which part of each argument's memory it reaches
+        self.before = None  # is called before each launch
+        self.own_tensors = {}  # by function, the names of tensors that are kept of what it computes on its way
         self.reset()
+
+    def begin(self):
+        if self.before is not None:
+            self.before()
 
     def refuse(self, why):
         """A launch that gave nothing, and why; the first reason is told."""
@@ -267,6 +274,7 @@ class Calls:
         self.larger = Larger(self.launches, self.sizes)
         self.views = views.Views(self.launches)
         self.unset = Unset(self.launches)
+        self.written = computed.Written(self.launches)
         self.rounding = Rounding(self.launches)
         self.made = []
         self.outside = []
@@ -360,7 +368,7 @@ class Calls:
             self.inside = True
             begin = time.process_time()
             try:
-                with computed.Numbers(function) as own:
+                with computed.Computed(function, self.launches) as own:
                     result = function(*args, **kwargs)
             except BaseException as error:
                 call["raised"] = f"{type(error).__name__}: {error}"[:2000]
@@ -376,9 +384,10 @@ class Calls:
             if self.launches.unanswered == 0:
                 call["after"] = [side.value(value, key, key) for key, value, _ in arguments]
                 call["returned"] = side.flattened(result, place="returned")
-                if own.found:
-                    call["computed"] = computed.values(own, side)
                 self.inside = True
+                written = self.written.names(function, refilled, own, lasted)
+                self.launches.own_tensors.setdefault(name, set()).update(written)
+                computed.keep(call, own, side, written)
                 noise = self.rounding.noise(function, refilled, flat(result), lasted)
                 if any(each is not None for each in noise) and len(noise) == len(call["returned"]):
                     call["noise"] = [side.value(each, "", f"noise.{i}") for i, each in enumerate(noise)]

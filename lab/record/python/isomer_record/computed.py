@@ -1,12 +1,21 @@
-"""Numbers that a function computes on its way, by the names that it gives them: a port may take them as sizes, or as the factor
-that callers leave to it."""
+"""What a function computes on its way, by the names that it gives it: numbers, which a port may take as sizes or as the factor that
+callers leave to it, and small tensors (own_tensors.py)."""
 
 import ast
+import copy
 import inspect
 import sys
 import textwrap
+import time
+
+import torch
+
+from .again import called_again
+from .own_tensors import Tensors
+from .unwritten import REAL, WHOLE, Filled, flat
 
 MOST = 32
+TENSORS = 16 << 20  # bytes of all calls' tensors
 
 
 def counters(function):
@@ -26,39 +35,72 @@ def code_of(function):
         return None
 
 
+class Launched(BaseException):
+    """No Exception: a label may go on behind those."""
+
+
 def ignored(frame, event, _):
     return None
 
 
-class Numbers:
-    """`with Numbers(function) as numbers`: of the function's first call inside, once it returns, numbers.found has its variables."""
+class Computed:
+    """`with Computed(function, launches) as own`: of the function's first call inside, once it returns, own.found has its whole
+    numbers, and own.tensors.found its tensors."""
 
-    def __init__(self, function):
+    def __init__(self, function, launches, stops=False):
+        self.stops = stops  # with the first launch
         self.code = code_of(function)
         self.found = {}
         self.function = function
+        self.launches = launches
+        self.tensors = Tensors()
 
     def __enter__(self):
         self.before = sys.gettrace()
         # A debugger's or a coverage tool's trace stays.
         self.traces = self.code is not None and self.before is None
         if self.traces:
+            self.launches.before = self.launched
             sys.settrace(self.called)
         return self
 
     def __exit__(self, *_):
+        self.launches.before = None
         if self.traces and sys.gettrace() is not None:
             sys.settrace(None)
+        self.tensors.forget()
 
     def called(self, frame, event, _):
         if frame.f_code is not self.code:
             return None
-        sys.settrace(ignored)  # other functions are no matter
         frame.f_trace_lines = False
+        self.tensors.begin(frame)
+        sys.settrace(self.callee)
         return self.inside
 
-    def inside(self, frame, event, _):
+    def callee(self, frame, event, _):
+        if not self.tensors.follows(frame):
+            return None
+        frame.f_trace_lines = False
+        return self.in_callee
+
+    def in_callee(self, frame, event, _):
         if event == "return":
+            self.tensors.note(frame)
+        return self.in_callee
+
+    def launched(self):
+        """Before the launch of a kernel: what functions that are called from here on compute is no matter."""
+        if sys.gettrace() is not None:
+            sys.settrace(ignored)
+        self.tensors.launched(sys._getframe(1))
+        if self.stops:
+            self.tensors.take()
+            raise Launched()
+
+    def inside(self, frame, event, result):
+        if event == "return":
+            sys.settrace(ignored)
             parameters = set(self.code.co_varnames[: self.code.co_argcount + self.code.co_kwonlyargcount])
             # A factor that some callers leave to the function is one in every call.
             own = {
@@ -69,9 +111,56 @@ class Numbers:
             for name in counters(self.function) if own else ():
                 own.pop(name, None)
             self.found = dict(list(own.items())[:MOST])
+            self.tensors.end(frame, result)
         return self.inside
 
 
-def values(numbers, side):
-    """As a call keeps them."""
-    return [side.value(value, name, name) for name, value in sorted(numbers.found.items())]
+class Written:
+    """Finds which of the tensors hold nothing but what somebody wrote: the label is called again as far as its first kernel,
+    and they are the same where memory without values is given others."""
+
+    SECONDS_OF_ALL, SECONDS_OF_A_CALL, LARGEST = 4.0, 1.0, 32 << 20
+
+    def __init__(self, launches):
+        self.launches = launches
+        self.spent = 0.0
+
+    def names(self, function, given, own, seconds):
+        """Of those of a call that lasted so long; `given` is left as it is."""
+        slow = seconds > self.SECONDS_OF_A_CALL and self.launches.answered == 0
+        if given is None or not own.tensors.found or slow or self.spent > self.SECONDS_OF_ALL:
+            return set()
+        begin = time.process_time()
+        try:
+            if sum(each.numel() * each.element_size() for each in flat(list(given)) if isinstance(each, torch.Tensor)) > self.LARGEST:
+                return set()
+            args, kwargs = copy.deepcopy(given)
+            with called_again(self.launches) as rewind, Filled(REAL, WHOLE), Computed(function, self.launches, stops=True) as again:
+                rewind()
+                try:
+                    function(*args, **kwargs)
+                except Launched:
+                    pass
+            return own.tensors.same_in(again.tensors)
+        except Exception:
+            return set()
+        finally:
+            self.spent += time.process_time() - begin
+
+
+def keep(call, own, side, names):
+    """Adds to a call what was computed in it: of the tensors those of these names."""
+    found = [side.value(value, name, name) for name, value in sorted(own.found.items())]
+    # Memory of its own, whatever lay there before.
+    storages, apart = side.storages, type(side)(side.storages, side.prefix + ".computed")
+    for name, value in sorted(own.tensors.found.items()):
+        size = value.numel() * value.element_size()
+        # The calls themselves come first.
+        if name in names and storages.computed + size <= TENSORS and storages.total + size <= storages.limit // 2:
+            total = storages.total
+            text = apart.value(value, name, name)
+            storages.computed += storages.total - total
+            if text["kind"] == "tensor":
+                found.append(text)
+    if found:
+        call["computed"] = found

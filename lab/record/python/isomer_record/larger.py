@@ -252,14 +252,14 @@ class Larger(Sizes):
     def kept(self, name, group, size, to, answer, storages, side_of, names):
         from .calls import TooLarge
 
-        total = storages.total
+        total = storages.total - storages.computed
         if sum(each.element_size() * each.numel() for each in tensors_of(list(answer))) > BOTH:
             return False
         try:
             self.keep(name, group, size, to, answer, side_of, names)
         except TooLarge:
-            storages.total = total
+            storages.total = total + storages.computed
             self.bytes = ALL + 1
             return False
-        self.bytes += storages.total - total
+        self.bytes += storages.total - storages.computed - total
         return True

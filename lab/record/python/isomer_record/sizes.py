@@ -193,7 +193,7 @@ class Sizes:
             random.setstate(states[1])
             self.launches.reset()
             try:
-                with Filled(*fill), divisions.Watched() as divided, computed.Numbers(function) as self.computed:
+                with Filled(*fill), divisions.Watched() as divided, computed.Computed(function, self.launches) as self.computed:
                     result = function(*args, **kwargs)
             except Exception:
                 return None
@@ -220,6 +220,5 @@ class Sizes:
         side = side_of(f"{prefix}.after")
         call["after"] = [side.value(value, key, key) for key, value, _ in names(*after)]
         call["returned"] = side.flattened(result, place="returned")
-        if self.computed.found:
-            call["computed"] = computed.values(self.computed, side)
+        computed.keep(call, self.computed, side, self.launches.own_tensors.get(name, ()))
         self.asked.append(call)

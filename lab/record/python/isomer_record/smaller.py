@@ -110,7 +110,7 @@ class Smaller:
         before = copy.deepcopy((args, kwargs))
         self.launches.reset()
         try:
-            with Filled(math.nan), computed.Numbers(function) as own:
+            with Filled(math.nan), computed.Computed(function, self.launches) as own:
                 result = function(*args, **kwargs)
         except Exception:
             return False
@@ -126,8 +126,7 @@ class Smaller:
             call["before"].append(text)
         side = side_of(f"beyond.{index}.after")
         call["after"] = [side.value(value, key, key) for key, value, _ in names(args, kwargs)]
-        if own.found:
-            call["computed"] = computed.values(own, side)
+        computed.keep(call, own, side, self.launches.own_tensors.get(name, ()))
         call["returned"] = side.flattened(result, place="returned")
         self.asked.append(call)
         return True

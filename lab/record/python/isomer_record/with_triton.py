@@ -42,6 +42,7 @@ def install(launches, seconds):
         def stop(number, frame):
             raise TooLong()
 
+        launches.begin()
         begin = time.monotonic()
         before = signal.signal(signal.SIGALRM, stop) if alarms else None
         if alarms:
@@ -80,6 +81,7 @@ def count_launches(launches):
     original = JITFunction.run
 
     def run(self, *args, **kwargs):
+        launches.begin()
         result = original(self, *args, **kwargs)
         launches.answered += 1
         return result
