@@ -157,9 +157,7 @@ std::vector<OptionCode> option_codes(const Entry& entry, const std::vector<Repla
         roles.insert(bare(call.roles[r].name));
   for (std::size_t p = 0; p < entry.parameters.size(); ++p) {
     const Parameter& parameter = entry.parameters[p];
-    if (!is_coded(parameter) || parameter.name.empty() ||
-        roles.count(bare(parameter.name)) > 0)
-      continue;
+    if (!is_coded(parameter) || parameter.name.empty() || roles.count(bare(parameter.name)) > 0) continue;
     const std::string lower = lower_case(parameter.name);
     bool taken = false;
     for (const std::string& option : options) {
@@ -170,6 +168,7 @@ std::vector<OptionCode> option_codes(const Entry& entry, const std::vector<Repla
       break;
     }
     static const Pattern dtype("(?:\\w+_)?d(?:ata_?)?type(?:_(?:id|code|enum))?|scalar_type");
+    static const Pattern of_flag("(?:is|use|do|with|has|apply)_\\w+");
     if (taken) continue;
     if (const std::vector<std::string> words = words_in(calls, ""); dtype.is(lower) && !words.empty()) {
       list.push_back(coded(p, parameter, "", words, source));
@@ -177,7 +176,7 @@ std::vector<OptionCode> option_codes(const Entry& entry, const std::vector<Repla
       OptionCode flag = {p, parameter.name, "", {}, "", true};
       for (const std::string& each : words) flag.codes[each] = each == *of;
       list.push_back(std::move(flag));
-    } else {
+    } else if (parameter.kind == Kind::boolean || of_flag.is(lower)) {
       // `use_tanh`, of what callers say as approximate="tanh".
       for (const std::string& option : options) {
         const std::vector<std::string> said = words_in(calls, option);

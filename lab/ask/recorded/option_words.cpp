@@ -146,11 +146,9 @@ std::map<std::string, int> codes_in_source(const std::string& source, const std:
                                            const std::vector<OptionWord>& words) {
   Codes codes;
   read_comments(source, parameter, words, codes);
-  if (codes.size() < words.size()) {
-    const CppTokens tokens(source);
-    read_constants(source, tokens, words, codes);
-  }
+  // What is done with the parameter itself says more than constants that may be others' too.
   if (codes.size() < words.size()) read_comparisons(source, parameter, words, codes);
+  if (codes.size() < words.size()) read_constants(source, CppTokens(source), words, codes);
   return codes;
 }
 
