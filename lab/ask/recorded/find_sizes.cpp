@@ -1,3 +1,4 @@
+#include "lab/ask/passed_values.hpp"
 #include "lab/ask/recorded/binding.hpp"
 #include "lab/ask/recorded/likely_sizes.hpp"
 #include "oracle/expected.hpp"
@@ -202,7 +203,7 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
   double best = -INFINITY;
   // What never ends with one number rarely ends with another, and each such call takes seconds.
   constexpr int kMostEndless = 2;
-  constexpr double kSecondsOfSearch = 20;  // wrong sizes make large launches
+  constexpr double kSecondsOfSearch = 20, kSecondsBesideLikely = 5;  // wrong sizes make large launches
   int attempts = 0, endless = 0;
   bool right = false, alone = true, in_order = false;
   std::optional<Form> likely;
@@ -210,7 +211,8 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
   const auto begin = std::chrono::steady_clock::now();
   const auto attempt = [&](const Form& form) {
     const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (right || endless == kMostEndless || passed > kSecondsOfSearch ||
+    if (right || endless == kMostEndless ||
+        passed > (likely && in_order ? kSecondsBesideLikely : kSecondsOfSearch) ||
         attempts++ >= (likely && in_order ? kMostBesideLikely : kMostTried))
       return Tried();
     Tried now = tried_with(approach, form, tried);

@@ -60,6 +60,10 @@ Extent& extent_with(Extents& extents, Numbers numbers, std::size_t role, int dim
   return *at;
 }
 
+bool is_single(const Numbers& numbers) {
+  return std::all_of(numbers.begin(), numbers.end(), [](std::int64_t n) { return n == 1; });
+}
+
 Extents extents_of(const std::vector<Replayed>& calls) {
   Extents extents;
   const Replayed& call = calls.front();
@@ -73,7 +77,8 @@ Extents extents_of(const std::vector<Replayed>& calls) {
     for (int dim = 0; dim < rank; ++dim) {
       Numbers numbers;
       for (const Replayed& each : calls) numbers.push_back(size_in(each, role, dim) - less);
-      if (std::all_of(numbers.begin(), numbers.end(), [](std::int64_t n) { return n == 1; })) {
+      // A single batch is a size that a number may say, and need not.
+      if (is_single(numbers) && (dim > 0 || rank < 3)) {
         extents.of_role.back().push_back(-1);
         continue;
       }
@@ -130,11 +135,17 @@ bool speaks_against(const std::string& name, const Option& option, const Extents
     return rows.is(lower) ? option.passing.what != What::rows : !all.is(lower) && !may_be_all.is(lower);
   if (all.is(lower)) return extents.list.size() > 1;
   const Extent& extent = extents.list[static_cast<std::size_t>(option.says.front())];
+  if (is_single(extent.numbers)) return !rows.is(lower);
   const bool product = std::any_of(extents.list.begin(), extents.list.end(),
                                    [](const Extent& each) { return !each.in_output; }) &&
                        extents.list.size() > 2;
   if (product && lower == "k") return extent.in_output;
   if (product && (lower == "m" || lower == "n")) return !extent.in_output;
+  // Of so many matrices of three by three nothing else is counted.
+  static const Pattern counts("(?:n_?|num_?)?(?:count|items|total)");
+  if (counts.is(lower) && std::any_of(extents.list.begin(), extents.list.end(),
+                                      [](const Extent& each) { return each.leads && !each.constant(); }))
+    return !extent.leads;
   static const Pattern of_output("(?:out|output|dst|top)_\\w+"), of_input("(?:in|input|src|bottom)_\\w+");
   if (of_output.is(lower)) return !extent.in_output;
   if (of_input.is(lower)) return !extent.in_input;
@@ -223,7 +234,7 @@ std::vector<bool> said_by_callers(const Form& form, const std::vector<Replayed>&
                           passing.less);
     }
     for (std::size_t e = 0; e < extents.list.size(); ++e)
-      said[e] = said[e] || extents.list[e].numbers == numbers;
+      said[e] = said[e] || extents.list[e].numbers == numbers || is_single(extents.list[e].numbers);
   }
   return said;
 }

@@ -2,14 +2,13 @@
 
 #include "gpu/vendors.hpp"
 #include "lab/candidate/emulated/torch.hpp"
-#include "lab/record/python_child.hpp"
+#include "lab/candidate/torch_of_python.hpp"
 
 #include <isomer/error.hpp>
 
 #include <unistd.h>
 
 #include <cstdlib>
-#include <mutex>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -18,7 +17,6 @@ namespace isomer::lab {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr double kImportSeconds = 120;
 
 std::string setting(const char* name) {
   const char* value = std::getenv(name);
@@ -58,24 +56,6 @@ fs::path find(const Compiler& compiler) {
   throw Error(ErrorCode::unsupported,
               fmt::format("there is no {} to compile candidates with: install {}, or name it in {}",
                           compiler.program, compiler.install, compiler.chosen));
-}
-
-/// The torch folder of the PyTorch that python3 imports, asked once. Throws where there is none.
-fs::path torch_of_python() {
-  static std::mutex mutex;
-  static std::string folder;
-  const std::lock_guard lock(mutex);
-  if (!folder.empty()) return folder;
-  const ChildEnd end =
-      run_child({"python3", "-c", "import os, torch; print('torch:' + os.path.dirname(torch.__file__))"},
-                kImportSeconds);
-  const std::size_t at = end.output.rfind("torch:");
-  if (!end.started || end.timed_out || end.exit_status != 0 || at == std::string::npos)
-    throw Error(ErrorCode::unsupported,
-                "python3 cannot import PyTorch, against which extensions are compiled: install it, or set "
-                "ISOMER_TORCH to the torch folder of another one");
-  folder = end.output.substr(at + 6, end.output.find('\n', at) - at - 6);
-  return folder;
 }
 
 const Compiler& compiler_of(Backend backend) {
@@ -119,7 +99,12 @@ void choose_toolchain(const fs::path& source, const BuildSettings& settings,
   const SourceTraits traits = traits_of(source, settings.include_directories);
   if (!traits.torch) return;
   const std::string chosen = setting("ISOMER_TORCH");
-  TorchFlags torch = torch_flags(chosen.empty() ? torch_of_python() : fs::path(chosen));
+  const fs::path folder = chosen.empty() ? torch_of_python() : fs::path(chosen);
+  if (folder.empty())
+    throw Error(ErrorCode::unsupported,
+                "python3 cannot import PyTorch, against which extensions are compiled: install it, or set "
+                "ISOMER_TORCH to the torch folder of another one");
+  TorchFlags torch = torch_flags(folder);
   const fs::path libraries = torch.folder / "lib";
   const char* device = cuda ? "cuda" : "hip";
   if (!fs::exists(libraries / fmt::format("libtorch_{}.so", device)))

@@ -1,6 +1,7 @@
 #include "lab/candidate/emulated/torch.hpp"
 
 #include <isomer/error.hpp>
+#include "lab/candidate/torch_of_python.hpp"
 #include "lab/text/pattern.hpp"
 
 #include <cstdlib>
@@ -86,10 +87,10 @@ TorchFlags torch_flags(const fs::path& folder) {
     if (config.find("_GLIBCXX_USE_CXX11_ABI=0") != std::string::npos)
       flags.definitions.emplace_back("_GLIBCXX_USE_CXX11_ABI=0");
   } else if (!fs::exists(include / "ATen/ATen.h")) {
-    throw Error(ErrorCode::unsupported,
-                "PyTorch's C++ headers are missing: install libtorch-dev, or name the torch folder of "
-                "another PyTorch in "
-                "ISOMER_TORCH");
+    throw Error(
+        ErrorCode::unsupported,
+        "PyTorch's C++ headers are missing: install libtorch-dev or a torch that python3 imports, or name "
+        "the torch folder of another PyTorch in ISOMER_TORCH");
   }
   flags.system_directories.push_back((include / "torch/csrc/api/include").string());
   if (text_of(include / "ATen/ATen.h").find("C++20 or later") != std::string::npos)
@@ -110,8 +111,11 @@ TorchFlags torch_flags(const fs::path& folder) {
 }
 
 TorchFlags torch_flags() {
-  const char* chosen = std::getenv("ISOMER_TORCH");
-  return torch_flags(chosen != nullptr ? chosen : "");
+  if (const char* chosen = std::getenv("ISOMER_TORCH")) return torch_flags(chosen);
+  if (!fs::exists("/usr/include/ATen/ATen.h"))
+    if (const fs::path folder = torch_of_python(); fs::exists(folder / "include/ATen/ATen.h"))
+      return torch_flags(folder);
+  return torch_flags("");
 }
 
 std::string newer_torch_for(const std::string& complaint, const std::string& missing_header) {

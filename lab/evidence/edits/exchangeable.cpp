@@ -59,6 +59,20 @@ void EditPlaces::find_constant() {
     if (!tokens_.is(open, "(") || (open == i + 1 && !tokens_.is(i, "static_assert"))) continue;
     for (std::size_t k = i; k <= tokens_[open].partner && k < constant_.size(); ++k) constant_[k] = true;
   }
+  // What a template is given: `const int threads = 128;` of kernel<threads>.
+  std::set<std::string_view> given;
+  for (std::size_t i = 2; i + 1 < tokens_.size(); ++i) {
+    const bool first = tokens_.is(i - 1, "<") && tokens_.is_name(i - 2), last = tokens_.is(i + 1, ">");
+    if (tokens_.is_name(i) &&
+        ((first && (last || tokens_.is(i + 1, ","))) || (last && tokens_.is(i - 1, ","))))
+      given.insert(tokens_.text(i));
+  }
+  for (std::size_t i = 0; i + 3 < tokens_.size(); ++i) {
+    if (!tokens_.is(i, "const") || !tokens_.is_name(i + 1) || !tokens_.is(i + 3, "=") ||
+        given.count(tokens_.text(i + 2)) == 0)
+      continue;
+    for (std::size_t k = i; k < constant_.size() && !tokens_.is(k, ";"); ++k) constant_[k] = true;
+  }
 }
 
 void EditPlaces::find_choices() {
@@ -216,6 +230,8 @@ Exchangeable exchangeable(const std::string& source, const RefusedEdits& refused
   add_constants(places);
   add_members(places);
   add_pairs(places);
+  add_groups(places);
+  add_rescaled(places);
   add_conditions(places);
   add_insertions(places);
   add_bounds(places);

@@ -161,7 +161,11 @@ void add_name(EditPlaces& places, std::size_t at) {
     std::size_t common = 0;
     while (common < each->name.size() && common < own->name.size() && each->name[common] == own->name[common])
       ++common;
-    return common;
+    std::size_t behind = 0;
+    while (behind < each->name.size() && behind < own->name.size() &&
+           each->name[each->name.size() - 1 - behind] == own->name[own->name.size() - 1 - behind])
+      ++behind;
+    return std::max(common, behind);
   };
   std::stable_sort(others.begin(), others.end(),
                    [&](const CppVariable* a, const CppVariable* b) { return alike(a) > alike(b); });

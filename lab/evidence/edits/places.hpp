@@ -99,6 +99,11 @@ void add_members(EditPlaces& places);
 /// Two variables in each other's place within one part of an expression.
 void add_pairs(EditPlaces& places);
 
+/// Which group an index belongs to.
+void add_groups(EditPlaces& places);
+/// Sums that are multiplied where the maximum that they are made under grows.
+void add_rescaled(EditPlaces& places);
+
 /// Conditions, without each of their terms or joined in another way.
 void add_conditions(EditPlaces& places);
 /// What may have been left out: factors, terms and limits of values.
