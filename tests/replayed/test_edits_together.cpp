@@ -135,6 +135,32 @@ TEST(EditsTogether, OfQuotientsAndTerms) {
   EXPECT_TRUE(has_edit(kernel("float s = low * (float)(uint8_t)n;"), "float s = low * (float)(int8_t)n;"));
 }
 
+TEST(EditsTogether, OfPairsAndGroups) {
+  EXPECT_TRUE(has_edit(kernel("float s = 3.f * (2.f * high - low) * x[i];"),
+                       "float s = 3.f * (2.f * low - high) * x[i];"));
+  EXPECT_TRUE(has_edit(kernel("int g = i % half;"), "int g = i / (n / half);"));
+  EXPECT_TRUE(has_edit(kernel("int g = i / (n / half);"), "int g = i % half;"));
+  EXPECT_TRUE(has_edit(kernel("int g = i % half;"), "int g = (i - 1) % half;"));
+}
+
+TEST(EditsTogether, OfSumsUnderAMaximum) {
+  EXPECT_TRUE(
+      has_edit(kernel("if (high > low) {\n    y[i] = 0.f;\n    high = high + 1.f;\n    low = x[i];\n  }"),
+               "high *= expf(low - x[i]); high = high + 1.f;"));
+  const std::string merged =
+      "struct Part {\n  float top, sum;\n};\n__device__ void merge(Part& a, const Part& b) {\n"
+      "  if (b.top > a.top) a.top = b.top;\n  a.sum += b.sum;\n}\n";
+  EXPECT_TRUE(has_edit(merged, "a.sum += b.sum * expf(b.top - a.top);"));
+}
+
+TEST(EditsTogether, WhatTheCompilerDecidesStays) {
+  const std::string body =
+      "if constexpr (N > 2) y[i] = low;\n  const int threads = 64;\n  other<threads><<<1, threads>>>(n);";
+  EXPECT_FALSE(has_edit(kernel(body), "if constexpr (N >= 2) y[i] = low;"));
+  EXPECT_FALSE(has_edit(kernel(body), "const int threads = 65;"));
+  EXPECT_TRUE(has_edit(kernel("if (n > 2) y[i] = low;"), "if (n >= 2) y[i] = low;"));
+}
+
 TEST(EditsTogether, OfWhatIsKeptAndWhatIsGuarded) {
   const std::string body =
       "best[i] = low;\n  const float other = best[i + 1];\n  const int rank = i + 1;\n  if (other < best[i]) "
