@@ -46,20 +46,6 @@ bool is_asked_for(const DiagnoseRequest& request, const std::string& function) {
   return request.texts.size() == 3 && request.texts[0].find(function) != std::string::npos;
 }
 
-/// Whether one name is the other with what only says where it runs: layer_norm and layer_norm_cuda.
-bool is_name_of(const std::string& one, const std::string& other) {
-  static const Pattern around(
-      "^(?:launch|run|call|host|cuda|hip|gpu|invoke|do)_+|_+(?:launch|launcher|cuda|hip|gpu|host|kernel|"
-      "impl|fn|c|f32|f16|fp32|fp16|float|half|bf16|api|wrapper)$");
-  const auto bare = [](std::string name) {
-    for (std::string shorter = around.replaced(name, ""); shorter != name;
-         shorter = around.replaced(name, ""))
-      name = shorter;
-    return lower_case(name);
-  };
-  return bare(one) == bare(other);
-}
-
 bool has_ports(const std::string& op) {
   return std::any_of(ports().begin(), ports().end(), [&](const Port& port) { return port.op == op; });
 }
@@ -187,10 +173,8 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
     }
     if (diagnosis.error = not_for_outside(*entry); !diagnosis.error.empty()) return;
     if (diagnosis.entry.empty()) diagnosis.entry = entry->name;
-    // Who calls a function of C finds it by the name that it is exported with.
-    const bool by_name = entry->form == Entry::Form::extension && !is_name_of(entry->name, wanted);
-    if (entry->name != wanted && entry->form != Entry::Form::kernel && !is_asked_for(request, wanted) &&
-        !by_name) {
+    // What a label's function is called by is the wrapper's matter, where nobody asks for a name.
+    if (entry->name != wanted && entry->form != Entry::Form::kernel && !is_asked_for(request, wanted)) {
       diagnosis.notes.push_back(fmt::format("{} was called for the label's {}", entry->name, wanted));
     } else if (entry->name != wanted && entry->form != Entry::Form::kernel) {
       Finding finding;

@@ -193,15 +193,31 @@ Meant as_meant(const Approach& approach, const Replayed& replayed, const CallOut
   return meant;
 }
 
+/// Whether it is called with tensors, which say every size.
+bool is_given_tensors(const Form& form) {
+  return form.entry->form == Entry::Form::extension ||
+         std::any_of(form.entry->parameters.begin(), form.entry->parameters.end(), [](const Parameter& each) {
+           return each.kind == Parameter::Kind::tensor || each.kind == Parameter::Kind::optional_tensor;
+         });
+}
+
+/// Coordinates are three in every call of the test: what they are more for, nobody asked.
+bool is_always_so_few(const Replayed& replayed, const std::vector<Replayed>& calls) {
+  constexpr std::int64_t kFew = 4;
+  const std::int64_t size = replayed.call->size_before;
+  if (size > kFew || calls.size() < 2) return false;
+  for (const auto& [role, dim] : places_of_size(replayed))
+    for (const Replayed& call : calls)
+      if (dim >= 0 && role < call.values.size() && call.values[role].is_tensor() &&
+          dim < call.values[role].tensor.rank && call.values[role].tensor.size(dim) != size)
+        return false;
+  return true;
+}
+
 /// Whether a function over raw memory is told the size at all: who is told one number for two that are one in
 /// every call of the test, has no way to know.
 bool knows_size(const Form& form, const Replayed& replayed) {
-  const auto has_dimensions = [](const Parameter& each) {
-    return each.kind == Parameter::Kind::tensor || each.kind == Parameter::Kind::optional_tensor;
-  };
-  if (form.entry->form == Entry::Form::extension ||
-      std::any_of(form.entry->parameters.begin(), form.entry->parameters.end(), has_dimensions))
-    return true;
+  if (is_given_tensors(form)) return true;
   const std::vector<Value> given = passed(form, replayed.values);
   return std::any_of(given.begin(), given.end(), [&](const Value& each) {
     return each.kind == Value::Kind::integer && each.integer % replayed.call->size == 0 && each.integer != 0;
@@ -228,6 +244,7 @@ void ask_larger(const Approach& approach, const std::vector<Replayed>& calls,
     const double foreseen =
         asked.bytes == 0 ? 0 : asked.seconds * static_cast<double>(bytes) / static_cast<double>(asked.bytes);
     if (asked.done || worked > kAll || foreseen > kForeseen || !keeps_shape(replayed, calls)) continue;
+    if (is_given_tensors(approach.form) && is_always_so_few(replayed, calls)) continue;
     const CallOutcome outcome = replay_once(brief, replayed);
     worked += outcome.answer.worked_seconds;
     if (outcome.answer.launch_guessed) return;
