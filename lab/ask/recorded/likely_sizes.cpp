@@ -320,13 +320,16 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
     std::stable_sort(ways.begin(), ways.end(), by_likelihood);
   };
   search();
-  if (!ways.empty()) return ways;
+  if (!ways.empty() && ways.front().against == 0) return ways;
+  std::vector<LikelySizes> shares = std::exchange(ways, {});
   for (std::size_t e = 0; e < extents.list.size(); ++e) {
     said[e] = said[e] || is_product(extents.list[e].numbers, given);
     for (std::size_t o = 0; o < extents.list.size(); ++o)
       made[e][o] = is_made_of(extents.list[e].numbers, extents.list[o].numbers, given);
   }
   search();
+  ways.insert(ways.end(), shares.begin(), shares.end());
+  std::stable_sort(ways.begin(), ways.end(), by_likelihood);
   return ways;
 }
 
