@@ -10,12 +10,14 @@
 #include "lab/evidence/probes/watched.hpp"
 #include "lab/evidence/recorded/experiments/experiments.hpp"
 #include "lab/evidence/recorded/probes/probes.hpp"
+#include "lab/evidence/recorded/probes/resized.hpp"
 #include "lab/findings/conventions.hpp"
 #include "lab/judge/accusation.hpp"
 #include "lab/judge/fewer_warps.hpp"
 #include "lab/judge/recorded_calls.hpp"
 #include "lab/judge/recorded_groups.hpp"
 #include "lab/judge/unset_locals.hpp"
+#include "lab/text/pattern.hpp"
 #include "oracle/expected.hpp"
 
 #include <fmt/format.h>
@@ -32,6 +34,19 @@ namespace {
 
 constexpr int kRefusals = 8;   ///< refusals that are answered one after the other
 constexpr int kAttempts = 48;  ///< calls for one of them
+
+/// Whether the candidate clears one of its results itself: then its caller need not.
+bool clears_a_result(const Approach& approach) {
+  const std::string source = source_of(*approach.candidate);
+  const Form& form = approach.form;
+  for (std::size_t p = 0; p < form.entry->parameters.size(); ++p) {
+    const Parameter& parameter = form.entry->parameters[p];
+    if (parameter.kind != Parameter::Kind::pointer || parameter.is_const || parameter.name.empty()) continue;
+    if (Pattern("(?i)memset(?:async)?\\s*\\(\\s*" + literally(parameter.name) + "\\b").found_in(source))
+      return true;
+  }
+  return false;
+}
 
 bool refused(const CallOutcome& outcome) {
   return outcome.answer.end == Answer::End::refused || outcome.answer.end == Answer::End::not_callable;
@@ -233,7 +248,7 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
   harmless_races(calls);
   if (const auto right = std::find_if(outcomes_.begin(), outcomes_.end(),
                                       [](const CallOutcome& o) { return o.right() && o.elements > 0; });
-      right != outcomes_.end() && !request_.label_clears)
+      right != outcomes_.end() && (!request_.label_clears || clears_a_result(approach_)))
     probe_fresh_results(approach_, calls[static_cast<std::size_t>(right - outcomes_.begin())], *right,
                         diagnosis_.findings);
   for (const CallOutcome& outcome : outcomes_) {

@@ -266,7 +266,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Formula{"add_norm_of_x", add_norm, {Code::missing_term}, "the original has", kOfRows},
         Formula{"bounded_gate_above_alone", bounded_gate, {Code::clamp}, "the second half of each row"},
-        Formula{"returned_sums_added", returned_sums, {Code::uninitialised_read}, "does not clear"},
+        Formula{"returned_sums_added", returned_sums, {Code::uninitialised_read}, "nobody clears"},
         Formula{
             "scaled_heads_in_turn", scaled_heads, {Code::head_mapping}, "num_kv_heads=2, head_dim=4", kSizes},
         Formula{"seen_scores_from_the_first", seen_scores, {Code::mask_alignment}, "in a band"}),

@@ -101,7 +101,7 @@ void probe_fresh_results(const Approach& approach, const Replayed& replayed, con
     finding.code = unwritten ? Code::unwritten_output : Code::uninitialised_read;
     finding.argument = replayed.outputs[t].name;
     finding.evidence = fmt::format(
-        "'{}': the answer is right only if the memory for {}, which the original does not clear, holds 0 "
+        "'{}': the answer is right only if the memory for {}, which nobody clears for it, holds 0 "
         "before "
         "the call: filled otherwise, {} of {} elements are others",
         replayed.line, finding.argument, changed, after.got[t].size());
