@@ -127,7 +127,7 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
   if (list.empty()) list = search(kept);
   if (list.empty())
     list = helpful_rebuilt(
-        *build,
+        *build, how,
         [&](const Candidate& candidate) {
           other.candidate = &candidate;
           other.form = in_build(candidate, approach.form);

@@ -83,7 +83,7 @@ Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Qu
   std::vector<const Exchange*> list = helpful_edits(*build, trials, how, kept, tried);
   if (list.empty())
     list = helpful_rebuilt(
-        *build,
+        *build, how,
         [&](const Candidate& candidate) {
           const Form own = in_build(candidate, called.form);
           return right(candidate, own, *asked, {}) && holds(candidate, own, {});

@@ -1,9 +1,12 @@
 #include "lab/judge/edit_search.hpp"
 
+#include "lab/text/pattern.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -57,6 +60,17 @@ std::string lines_of(const Exchange& edit) {
   for (const EditedLine& other : edit.also)
     text += fmt::format("{} {}", &other == &edit.also.back() ? " and" : ",", other.line);
   return text;
+}
+
+/// Whether a number of threads, or of what they share, is another one: where they meet in no order, fewer or
+/// more of them hide that.
+bool is_of_a_size(const Exchange& edit) {
+  static const Pattern number("\\b\\d+\\b");
+  constexpr int kFewest = 16;
+  const std::vector<Match> was = number.all(edit.was), becomes = number.all(edit.becomes);
+  for (std::size_t i = 0; i < std::min(was.size(), becomes.size()); ++i)
+    if (was[i][0] != becomes[i][0]) return std::atoi(was[i][0].c_str()) >= kFewest;
+  return false;
 }
 
 }  // namespace
@@ -131,7 +145,7 @@ std::vector<const Exchange*> helpful_edits(const ExchangedBuild& build, const Ed
   return list;
 }
 
-std::vector<const Exchange*> helpful_rebuilt(const ExchangedBuild& build,
+std::vector<const Exchange*> helpful_rebuilt(const ExchangedBuild& build, const EditsAsked& how,
                                              const std::function<bool(const Candidate&)>& holds, int& tried) {
   const auto begin = Clock::now();
   const auto passed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
@@ -140,6 +154,7 @@ std::vector<const Exchange*> helpful_rebuilt(const ExchangedBuild& build,
     if (passed() >= std::min(kSecondsOfBuilds, kSecondsOfAll + kSecondsOfBuilds - *build.spent) ||
         builds++ == kMostBuilds)
       break;
+    if (how.watched && is_of_a_size(each.edit)) continue;
     const std::shared_ptr<const Candidate> candidate = build.rebuild(each);
     if (candidate == nullptr) continue;
     ++tried;

@@ -37,7 +37,7 @@ std::vector<const Exchange*> helpful_edits(const ExchangedBuild& build, const Ed
                                            const EditsAsked& how, KeptSearch& kept, int& tried);
 
 /// Of the edits that need a build of their own the first with which everything holds.
-std::vector<const Exchange*> helpful_rebuilt(const ExchangedBuild& build,
+std::vector<const Exchange*> helpful_rebuilt(const ExchangedBuild& build, const EditsAsked& how,
                                              const std::function<bool(const Candidate&)>& holds, int& tried);
 
 /// What is told of edits that help; of no code where there is none.

@@ -143,6 +143,7 @@ Finding wrong_for_larger(const Approach& approach, const Replayed& replayed, con
   const Seen* outside = access_outside(outcome);
   if (all == 0 && outside == nullptr) return finding;
   finding.code = all > 0 && 2 * left >= all ? Code::unwritten_output : Code::tail_mask;
+  finding.larger = true;
   finding.evidence = fmt::format(
       "right for {} and wrong for {}, which no call of the test has but the original answers ({}): {} in "
       "'{}'",
