@@ -5,6 +5,7 @@
 #include "lab/text/pattern.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <optional>
 #include <string_view>

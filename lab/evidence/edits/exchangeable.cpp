@@ -97,7 +97,8 @@ void EditPlaces::find_choices() {
     if (tokens_.is(i, "<<<")) {
       std::size_t k = i + 1;
       while (k < tokens_.size() && !tokens_.is(k, ",") && !tokens_.is(k, ">>>")) k = tokens_.behind(k);
-      if (tokens_.is(k, ",") && tokens_[k + 1].kind == CppToken::Kind::number) mark(k + 1, k + 1);
+      if (k + 1 < tokens_.size() && tokens_.is(k, ",") && tokens_[k + 1].kind == CppToken::Kind::number)
+        mark(k + 1, k + 1);
     }
     // `const bool vector = n % 4 == 0;`, `return address % sizeof(float4) == 0;`
     if (tokens_.is(i, "%") && functions_.in_body(i)) {
