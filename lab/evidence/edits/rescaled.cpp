@@ -30,8 +30,9 @@ class Rescaled {
       if (!places_.functions().starts_statement(i) || !places_.open_rewrites(i)) continue;
       const Named target = named(i);
       if (!target.found()) continue;
-      if (tokens_.is(target.last + 1, "=") || tokens_.is(target.last + 1, "+=")) add_before(target);
-      if (tokens_.is(target.last + 1, "=") || tokens_.is(target.last + 1, "+=")) add_terms(target);
+      if (!tokens_.is(target.last + 1, "=") && !tokens_.is(target.last + 1, "+=")) continue;
+      add_before(target);
+      add_terms(target);
     }
   }
 

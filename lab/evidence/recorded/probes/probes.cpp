@@ -301,11 +301,15 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
   }
 }
 
+namespace {
+
 /// Whether the label, asked for it, gives numbers where that argument is large.
-static bool may_be_large(const Replayed& replayed, std::size_t role) {
+bool may_be_large(const Replayed& replayed, std::size_t role) {
   const auto& names = replayed.may_be_large;
   return !names || std::find(names->begin(), names->end(), replayed.roles[role].name) != names->end();
 }
+
+}  // namespace
 
 void probe_overflow(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                     const Facts* facts, std::vector<Finding>& findings) {
