@@ -36,6 +36,18 @@ bool makes_infinities(const Replayed& call, const CallOutcome& outcome) {
 
 }  // namespace
 
+bool is_right_with(const ExchangedBuild& build, const EditNumbers& numbers, const AnsweredGroup& group) {
+  Approach other = group.approach;
+  other.candidate = build.candidate.get();
+  other.form = in_build(*build.candidate, group.approach.form);
+  for (std::size_t i = 0; i < group.calls.size(); ++i) {
+    other.settings = brief(group.approach.settings, group.outcomes[i].answer.worked_seconds, false, true);
+    other.settings.edits = numbers;
+    if (!replay_once(other, group.calls[i]).right()) return false;
+  }
+  return true;
+}
+
 Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
                     const std::vector<Replayed>& calls, const std::vector<CallOutcome>& outcomes,
                     const EditsAsked& how) {
@@ -79,6 +91,12 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
              return !makes_infinities(each, now) && (!few || now.right());
            });
   };
+  const auto holds_for_others = [&](const EditNumbers& numbers) {
+    return how.others == nullptr ||
+           std::all_of(how.others->begin(), how.others->end(), [&](const AnsweredGroup& each) {
+             return each.calls.front().call == calls.front().call || is_right_with(*build, numbers, each);
+           });
+  };
   // To watch takes longer: only what is right without is watched, where the numbers tell.
   const bool tells = !right(*asked, {}, false);
   if (!tells && (!how.watched || right(*asked, {}, true))) return {};
@@ -93,6 +111,8 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
   if (!approach.adaptations.empty()) kept = KeptSearch({}, {});
   std::for_each(calls.begin(), calls.end(), add);
   if (how.beyond != nullptr) std::for_each(how.beyond->begin(), how.beyond->end(), add);
+  if (how.others != nullptr)
+    for (const AnsweredGroup& each : *how.others) std::for_each(each.calls.begin(), each.calls.end(), add);
   int tried = 0;
   const Replayed* small = nullptr;
   if (tells && how.beyond != nullptr)
@@ -108,7 +128,7 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
       [&](const EditNumbers& numbers) {
         for (std::size_t i = 0; i < calls.size(); ++i)
           if ((i != *asked || (tells && how.watched)) && !right(i, numbers, how.watched)) return false;
-        return holds_beyond(numbers);
+        return holds_beyond(numbers) && holds_for_others(numbers);
       },
       [&](const EditNumbers& numbers) {
         other.settings = brief(approach.settings, outcomes[*asked].answer.worked_seconds, false, true);

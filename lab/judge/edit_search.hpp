@@ -40,6 +40,9 @@ std::vector<const Exchange*> helpful_edits(const ExchangedBuild& build, const Ed
 std::vector<const Exchange*> helpful_rebuilt(const ExchangedBuild& build, const EditsAsked& how,
                                              const std::function<bool(const Candidate&)>& holds, int& tried);
 
+/// Whether every call of a signature is right with an edit.
+bool is_right_with(const ExchangedBuild& build, const EditNumbers& numbers, const AnsweredGroup& group);
+
 /// What is told of edits that help; of no code where there is none.
 Finding finding_of_edits(const std::vector<const Exchange*>& helpful, const std::string& seen, int tried);
 

@@ -16,7 +16,8 @@ namespace isomer::lab {
 void GroupReplay::explain_by_the_label(const std::vector<Replayed>& calls, const Approach& as_called,
                                        const std::vector<CallOutcome>& answered) {
   const auto edit_of = [&](const Approach& approach, const std::vector<CallOutcome>& outcomes) {
-    return of_edited_label(approach, request_.recording, facts_ ? facts_->label_file : "", calls, outcomes);
+    return of_edited_label({approach, calls, outcomes}, request_.recording, facts_ ? facts_->label_file : "",
+                           others_);
   };
   Finding edit = edit_of(as_called, answered);
   if (edit.code == Code::none && &answered != &outcomes_) edit = edit_of(approach_, outcomes_);
@@ -73,6 +74,7 @@ void GroupReplay::explain_by_an_edit(const std::vector<Replayed>& calls, const A
   const bool every = request_.every_edit || !not_accused().empty();
   EditsAsked how = edits_asked(findings, entry_, every);
   how.beyond = &asked_;
+  how.others = others_;
   if (!how.any) return;
   if (std::all_of(answered.begin(), answered.end(), [](const CallOutcome& o) { return o.right(); }))
     if (Finding edit = edit_of_what_was_asked(calls, answered, how); edit.code != Code::none)
@@ -98,6 +100,7 @@ void GroupReplay::explain_by_an_edit(const std::vector<Replayed>& calls, const A
   findings.erase(findings.begin(), beside);
   how = edits_asked(findings, entry_, every);
   how.beyond = &asked_;
+  how.others = others_;
   if (how.any)
     if (Finding edit = of_one_edit(request_.exchanging, approach_, calls, outcomes_, how);
         edit.code != Code::none)

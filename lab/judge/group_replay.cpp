@@ -243,6 +243,9 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
   asked_ = asked;
   const Approach& asked_at_first = found.empty() ? approach_ : as_called;
   const std::vector<CallOutcome>& answers_at_first = found.empty() ? outcomes_ : answered;
+  if (asked_at_first.candidate != wide_.get() &&
+      std::none_of(answers_at_first.begin(), answers_at_first.end(), lost))
+    answered_ = {asked_at_first, calls, answers_at_first};
   explain_by_the_label(calls, asked_at_first, answers_at_first);
   explain_by_an_edit(calls, asked_at_first, answers_at_first, found);
   harmless_races(calls);

@@ -34,6 +34,11 @@ class GroupReplay {
   /// neither.
   void prefer_wide(bool prefer) { prefers_wide_ = prefer; }
   bool is_wide() const { return approach_.settings.lanes == 64; }
+  /// Calls of other signatures, with their answers: what explains these explains those, too. May be null.
+  void take_others(const std::vector<AnsweredGroup>* others) { others_ = others; }
+  /// The calls as they are asked before any experiment, and their answers; no calls where a build of another
+  /// kind was asked.
+  AnsweredGroup answered_group() const { return answered_; }
   /// Whether one of the calls launched a kernel, and the right answers of those where none did.
   bool launches() const { return launches_; }
   const std::vector<Answer>& right_answers() const { return right_answers_; }
@@ -118,6 +123,8 @@ class GroupReplay {
   std::vector<OptionCode> options_;
   std::vector<int> unsure_;  ///< parameters that are sizes of which nobody says which
   std::shared_ptr<const Candidate> wide_;
+  AnsweredGroup answered_;
+  const std::vector<AnsweredGroup>* others_ = nullptr;
   SizesBy sizes_by_ = SizesBy::callers;
   std::vector<SettledSize> settled_;
   std::vector<Form> other_sizes_;  ///< with which the calls may be meant, where that is a guess

@@ -108,11 +108,10 @@ void take_edit(std::vector<Finding>& findings, Finding edit) {
   auto kept = findings.end();
   for (const Code code : kOfMemory)
     if (kept == findings.end())
-      kept = std::find_if(findings.begin(), findings.end(),
-                          // Who stores one value many times does so with the edit as well.
-                          [&](const Finding& each) {
-                            return is_of_memory(each) && each.code == code && !each.same_store;
-                          });
+      kept = std::find_if(
+          findings.begin(), findings.end(),
+          // Who stores one value many times does so with the edit as well.
+          [&](const Finding& each) { return is_of_memory(each) && each.code == code && !each.same_store; });
   if (kept == findings.end())
     kept = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
       return told(each) && ((count == 1 && !is_of_another_kind(each, edit)) || each.code == edit.code);

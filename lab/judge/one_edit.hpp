@@ -22,6 +22,8 @@ struct EditsAsked {
   /// Other calls, of huge numbers among them: an edit that makes an infinity of what has an answer hides a
   /// fault and mends none. May be null.
   const std::vector<Replayed>* beyond = nullptr;
+  /// Calls of other signatures, which are to be right as well. May be null.
+  const std::vector<AnsweredGroup>* others = nullptr;
 };
 
 /// Whether an edit is worth being looked for: a finding says what is wrong and not why or where, or several

@@ -7,7 +7,9 @@
 #include "lab/evidence/recorded/patterns/row_factors.hpp"
 #include "lab/evidence/recorded/patterns/row_terms.hpp"
 #include "lab/evidence/recorded/probes/probes.hpp"
+#include "lab/evidence/recorded/probes/resized.hpp"
 #include "lab/judge/recorded_answer.hpp"
+#include "lab/text/pattern.hpp"
 #include "oracle/expected.hpp"
 
 #include <fmt/format.h>
@@ -74,6 +76,12 @@ std::size_t single_elements(const Replayed& replayed) {
     count +=
         !replayed.roles[r].output && replayed.values[r].is_tensor() && replayed.values[r].tensor.numel() == 1;
   return count;
+}
+
+/// Whether a source has a thread hear of what others have.
+bool hears_of_others(const std::string& source) {
+  static const Pattern means("__shared__|__shfl|__reduce_|shfl_|atomic|\\bcub::|\\bcg::|cooperative_groups");
+  return means.found_in(source);
 }
 
 /// What is read before the barrier that is missing was not written yet.
@@ -278,6 +286,8 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
   const bool caused = std::any_of(
       diagnosis.findings.begin(), diagnosis.findings.begin() + static_cast<std::ptrdiff_t>(mended),
       [](const Finding& each) { return each.code == Code::layout_convention && !each.made; });
+  // Where no thread hears of another's there is nothing of which a part could be lost.
+  const bool together = hears_of_others(source_of(*approach.candidate));
   // What is vague of another output is made of the numbers that are explained.
   const std::vector<int> vaguer = reduced ? std::vector<int>{0} : std::vector<int>{0, 1, 2};
   for (const int vague : vaguer) {
@@ -287,7 +297,7 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
           at < calls.size() && at != probed && nothing_told(outcomes, diagnosis, mended))
         probe_influence(approach, calls[at], outcomes[at], facts, diagnosis.findings);
       if (const std::size_t at = largest_wrong(calls, outcomes);
-          at < calls.size() && nothing_told(outcomes, diagnosis, mended))
+          at < calls.size() && together && nothing_told(outcomes, diagnosis, mended))
         probe_parts_of_blocks(approach, calls[at], outcomes[at], diagnosis.findings);
       if (!nothing_told(outcomes, diagnosis, mended)) break;
     }
@@ -298,7 +308,8 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
   // Why a row has another factor: the block puts together less than it has.
   const auto by_row = [](const Finding& each) { return each.row_factor; };
   if (const std::size_t at = largest_wrong(calls, outcomes);
-      at < calls.size() && std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), by_row)) {
+      together && at < calls.size() &&
+      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), by_row)) {
     std::vector<Finding> parts;
     probe_parts_of_blocks(approach, calls[at], outcomes[at], parts);
     if (!parts.empty()) std::erase_if(diagnosis.findings, by_row);

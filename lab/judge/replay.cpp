@@ -6,6 +6,7 @@
 #include "lab/evidence/probes/watched.hpp"
 #include "lab/evidence/recorded/probes/resized.hpp"
 #include "lab/findings/conventions.hpp"
+#include "lab/judge/edit_search.hpp"
 #include "lab/judge/group_replay.hpp"
 #include "lab/judge/recorded_groups.hpp"
 
@@ -62,6 +63,95 @@ void examine_call(const Candidate& candidate, const Entry& entry, const ReplayRe
   diagnosis.error.clear();
 }
 
+/// What groups of calls are asked.
+struct Asking {
+  const Candidate& candidate;
+  const Entry& entry;
+  const ReplayRequest& request;
+  const Facts* facts;
+  const std::vector<OptionCode>& options;
+  const std::vector<std::vector<Replayed>>& groups;
+};
+
+/// What came of all groups of calls.
+struct Judged {
+  bool guessed = false, explained = false, launches = false;
+  std::vector<Answer> without_kernels;
+  std::string why;  ///< nothing of what was seen is told; empty where it may be
+  std::vector<AnsweredGroup> answered;
+};
+
+/// Each group's calls, one group after the other. `others`: what explains a group has to explain these, too;
+/// may be null.
+Judged judge_each(const Asking& asking, const std::vector<AnsweredGroup>* others, Diagnosis& diagnosis) {
+  Judged judged;
+  bool wide = false;
+  std::vector<SettledSize> settled;
+  for (const std::vector<Replayed>& group : asking.groups) {
+    const Entry& overload =
+        overload_for(asking.candidate, asking.entry, group.front(), asking.request.settings);
+    GroupReplay of_group(asking.candidate, overload, asking.request, asking.facts, diagnosis);
+    of_group.prefer_wide(wide);
+    of_group.take_options(asking.options);
+    of_group.take_sizes(settled);
+    of_group.take_others(others);
+    of_group.run(group);
+    settled = of_group.sizes();
+    wide = of_group.is_wide();
+    judged.guessed = judged.guessed || of_group.guessed();
+    if (judged.why.empty()) judged.why = of_group.not_accused();
+    judged.explained = judged.explained || of_group.explained();
+    judged.launches = judged.launches || of_group.launches();
+    const std::vector<Answer>& right = of_group.right_answers();
+    judged.without_kernels.insert(judged.without_kernels.end(), right.begin(), right.end());
+    if (AnsweredGroup answered = of_group.answered_group(); !answered.calls.empty())
+      judged.answered.push_back(std::move(answered));
+  }
+  return judged;
+}
+
+/// Whether an edit explains one group's calls that others are wrong with, or one of the label could be
+/// another one as well. `right_ones`: of those that are right without.
+bool is_doubtful(const Finding& finding, const Exchanging& exchanging,
+                 const std::vector<AnsweredGroup>& groups, bool right_ones) {
+  if (!finding.decides) return false;
+  if (finding.edited.empty()) return !right_ones && finding.also_fit.size() > 1;
+  const std::shared_ptr<const ExchangedBuild> build = exchanging ? exchanging() : nullptr;
+  if (build == nullptr) return false;
+  const auto edit = std::find_if(build->edits.begin(), build->edits.end(), [&](const Exchange& each) {
+    return each.line == finding.location.line && each.becomes == finding.edited && each.also.empty();
+  });
+  return edit != build->edits.end() &&
+         std::any_of(groups.begin(), groups.end(), [&](const AnsweredGroup& each) {
+           return (each.right() || !right_ones) && !is_right_with(*build, edit->numbers, each);
+         });
+}
+
+/// Once more where an edit explains some calls and not others: then one is looked for that explains all, or
+/// leaves those right that are.
+Judged judge_groups(const Asking& asking, Diagnosis& diagnosis) {
+  Diagnosis first = diagnosis;
+  Judged judged = judge_each(asking, nullptr, first);
+  for (const bool right_ones : {false, true}) {
+    std::vector<AnsweredGroup> others = judged.answered;
+    if (right_ones) std::erase_if(others, [](const AnsweredGroup& each) { return !each.right(); });
+    if (judged.answered.size() < 2 || others.empty() ||
+        std::none_of(first.findings.begin(), first.findings.end(), [&](const Finding& each) {
+          return is_doubtful(each, asking.request.exchanging, others, right_ones);
+        }))
+      break;
+    Diagnosis again = diagnosis;
+    Judged then = judge_each(asking, &others, again);
+    const bool decided = std::any_of(again.findings.begin(), again.findings.end(),
+                                     [](const Finding& each) { return each.decides; });
+    if (!decided && !right_ones) continue;
+    diagnosis = std::move(again);
+    return then;
+  }
+  diagnosis = std::move(first);
+  return judged;
+}
+
 }  // namespace
 
 void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest& given,
@@ -90,29 +180,12 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   }
   const std::size_t before = diagnosis.findings.size();
   const ResultCounts counts(calls);
-  bool guessed = false, explained = false, wide = false, launches = false;
-  std::vector<Answer> without_kernels;
-  std::vector<SettledSize> settled;
-  std::string why;
   const std::vector<OptionCode> options = option_codes(entry, calls, source_of(candidate));
   put_codes(options, calls);
   const std::vector<std::vector<Replayed>> groups = by_signature(std::move(calls));
-  for (const std::vector<Replayed>& group : groups) {
-    const Entry& overload = overload_for(candidate, entry, group.front(), request.settings);
-    GroupReplay of_group(candidate, overload, request, facts ? &*facts : nullptr, diagnosis);
-    of_group.prefer_wide(wide);
-    of_group.take_options(options);
-    of_group.take_sizes(settled);
-    of_group.run(group);
-    settled = of_group.sizes();
-    wide = of_group.is_wide();
-    guessed = guessed || of_group.guessed();
-    if (why.empty()) why = of_group.not_accused();
-    explained = explained || of_group.explained();
-    launches = launches || of_group.launches();
-    const std::vector<Answer>& right = of_group.right_answers();
-    without_kernels.insert(without_kernels.end(), right.begin(), right.end());
-  }
+  Judged judged =
+      judge_groups({candidate, entry, request, facts ? &*facts : nullptr, options, groups}, diagnosis);
+  auto& [guessed, explained, launches, without_kernels, why, answered] = judged;
   // Calls with nothing to do may launch nothing where others do.
   if (!launches)
     tell_no_kernel(

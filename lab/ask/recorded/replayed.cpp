@@ -396,6 +396,10 @@ std::vector<double> bounds_of(const Tensor& want, const std::vector<double>& ele
   return bounds;
 }
 
+bool AnsweredGroup::right() const {
+  return std::all_of(outcomes.begin(), outcomes.end(), [](const CallOutcome& each) { return each.right(); });
+}
+
 std::size_t CallOutcome::right_outputs() const {
   std::size_t count = 0;
   for (std::size_t i = 0; i < wrong.size(); ++i) count += wrong[i] == 0;

@@ -90,6 +90,14 @@ struct CallOutcome {
 };
 CallOutcome replay_once(const Approach& approach, const Replayed& replayed);
 
+/// The calls of one signature, as they are asked, and what came of them.
+struct AnsweredGroup {
+  Approach approach;
+  std::vector<Replayed> calls;
+  std::vector<CallOutcome> outcomes;
+  bool right() const;
+};
+
 /// What never ends, or takes all there is, is not asked again: each costs the whole limit.
 bool lost(const CallOutcome& outcome);
 

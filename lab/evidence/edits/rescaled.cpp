@@ -65,15 +65,28 @@ class Rescaled {
     return at;
   }
 
+  /// `sum += 1`, `sum = sum + 1`: what is in it stays.
+  bool goes_on(const Named& sum) const {
+    if (tokens_.is(sum.last + 1, "+=")) return true;
+    const std::size_t end = end_of(sum.last);
+    for (std::size_t at = sum.last + 2; at < end; ++at)
+      if (tokens_.text(at) == tokens_.text(sum.first)) return true;
+    return false;
+  }
+
   /// `sum = sum + 1; top = v;` lacks `sum *= expf(top - v);` in front.
   void add_before(const Named& sum) {
     const std::size_t before = sum.first - 1;
     if (!tokens_.is(before, "{") && !tokens_.is(before, ";") && !tokens_.is(before, "}")) return;
+    if (!goes_on(sum)) return;
     for (std::size_t at = end_of(sum.first) + 1; at < tokens_.size() && at < sum.first + kNear;
          at = end_of(at) + 1) {
-      if (!places_.functions().starts_statement(at)) return;
+      // What comes behind the block is of another sum, and may name what is not declared yet.
+      if (tokens_.is(at, "}") || !places_.functions().starts_statement(at)) return;
       const Named top = named(at);
       if (!top.found() || top.text == sum.text || !tokens_.is(top.last + 1, "=")) continue;
+      const CppVariable* variable = places_.functions().named(at);
+      if (variable != nullptr && variable->declared > sum.first) continue;
       const std::size_t end = end_of(top.last);
       if (!tokens_.is(end, ";") || end < top.last + 3 || end - top.last > 6) continue;
       const std::string larger(tokens_.text(top.last + 2, end - 1));

@@ -23,9 +23,8 @@ struct Sampled {
 };
 
 /// Those of the calls that the candidate has answered.
-std::vector<Sampled> sampled_elements(const Approach& approach, const Recording& recording,
-                                      const std::vector<Replayed>& calls,
-                                      const std::vector<CallOutcome>& outcomes) {
+std::vector<Sampled> sampled_elements(const AnsweredGroup& group, const Recording& recording) {
+  const auto& [approach, calls, outcomes] = group;
   std::vector<Sampled> list;
   std::size_t place = 0;
   for (const EditedReference::Call& call : recording.edited.calls) {
@@ -72,16 +71,23 @@ bool gives(const EditedReference::Edit& edit, const std::vector<Sampled>& sample
 
 }  // namespace
 
-Finding of_edited_label(const Approach& approach, const Recording& recording, const std::string& label,
-                        const std::vector<Replayed>& calls, const std::vector<CallOutcome>& outcomes) {
+Finding of_edited_label(const AnsweredGroup& group, const Recording& recording, const std::string& label,
+                        const std::vector<AnsweredGroup>* others) {
   Finding finding;
   if (recording.edited.edits.empty()) return finding;
-  const std::vector<Sampled> sampled = sampled_elements(approach, recording, calls, outcomes);
+  std::vector<Sampled> sampled = sampled_elements(group, recording);
+  if (sampled.empty()) return finding;
   // One wrong value everywhere, or none, is what much else gives, too.
   const bool several = std::any_of(sampled.begin(), sampled.end(), [&](const Sampled& each) {
     return !same_value(each.got, sampled.front().got);
   });
   if (!several) return finding;
+  if (others != nullptr)
+    for (const AnsweredGroup& other : *others) {
+      if (other.calls.front().call == group.calls.front().call) continue;
+      const std::vector<Sampled> its = sampled_elements(other, recording);
+      sampled.insert(sampled.end(), its.begin(), its.end());
+    }
   std::vector<const EditedReference::Edit*> list;
   for (const EditedReference::Edit& edit : recording.edited.edits)
     if (gives(edit, sampled)) list.push_back(&edit);

@@ -1,10 +1,12 @@
 """How far rounding alone moves what a label answers: the difference of two sums that are nearly the same, say, has few digits
-that are not chance. The label is called again with the last bits of its inputs changed."""
+that are not chance. The label is called again with the last bits of its inputs changed, and of what its operators give on the
+way."""
 
 import copy
 import time
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from .again import called_again
 from .unwritten import LARGEST, SECONDS_OF_A_CALL, flat
@@ -38,7 +40,8 @@ class Rounding:
                 for _ in range(TIMES):
                     rewind()
                     args, kwargs = changed(copy.deepcopy(given), generator)
-                    again = flat(function(*args, **kwargs))
+                    with RoundedOtherwise(generator):
+                        again = flat(function(*args, **kwargs))
                     if self.launches.unanswered or len(again) != len(results):
                         return none
                     for i, (one, other) in enumerate(zip(results, again)):
@@ -50,6 +53,29 @@ class Rounding:
             return none
         finally:
             self.spent += time.process_time() - begin
+
+
+# Operators of which each rounds a result of its own.
+ROUND = set(
+    """add sub rsub mul div reciprocal pow exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan tanh sinh cosh asin acos atan
+    atan2 sigmoid silu gelu erf erfc softplus mish elu leaky_relu _softmax _log_softmax logsumexp sum mean prod cumsum cumprod var
+    std norm linalg_vector_norm mm bmm addmm baddbmm addmv mv dot convolution lerp addcmul addcdiv""".split()
+)
+
+
+class RoundedOtherwise(TorchDispatchMode):
+    """The last bits of what operators give are others: a sum in another order, say, gives such."""
+
+    def __init__(self, generator):
+        super().__init__()
+        self.generator = generator
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        # What is stored somewhere, or is of whole numbers, is as it is.
+        if func.__name__.split(".")[0] in ROUND and isinstance(result, torch.Tensor) and "out" not in (kwargs or {}):
+            changed(result, self.generator)
+        return result
 
 
 def changed(value, generator):
