@@ -1,5 +1,7 @@
 #include "lab/findings/conventions.hpp"
 
+#include "lab/text/pattern.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -166,6 +168,14 @@ void tell_limits_of_made(std::vector<Finding>& findings) {
                 finding.code == Code::ignores_offset);
       },
       "none is needed where its callers never ask for this");
+}
+
+void tell_narrow_integers(const std::string& source, std::vector<Finding>& findings) {
+  static const Pattern says("(?i)(?://|/\\*|^\\s*\\*)[^\\n]*(?:\\bu?int32(?:_t)?\\b|\\b32[- ]bit|\\bi32\\b)");
+  if (!says.found_in(source)) return;
+  as_limits(
+      findings, [](const Finding& finding) { return finding.narrow_integers; },
+      "none is needed where its callers pass 32-bit numbers");
 }
 
 void tell_benign_races(std::vector<Finding>& findings) {

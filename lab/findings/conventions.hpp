@@ -22,6 +22,9 @@ void tell_limits_of_made(std::vector<Finding>& findings);
 /// One finding as such a remark.
 Finding as_limit(Finding finding, const char* fix);
 
+/// Whole numbers of 32 bits for the original's of 64, of a port whose comments say so.
+void tell_narrow_integers(const std::string& source, std::vector<Finding>& findings);
+
 /// Races of one line's stores with each other become remarks, where the answers are right in every order.
 void tell_benign_races(std::vector<Finding>& findings);
 

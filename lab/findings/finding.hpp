@@ -38,6 +38,7 @@ struct Finding {
   bool nowhere = false;          ///< one so far from every buffer that its index is none of the launch
   bool made = false;             ///< seen with inputs that were made, not recorded
   bool larger = false;           ///< seen with a size that no call of the test has
+  bool narrow_integers = false;  ///< whole numbers of 64 bits are taken as such of 32
   bool same_store = false;       ///< a race of one line's stores with each other
   bool strays = false;           ///< of sizes that are not taken: the call leaves its buffers
   bool no_blocks = false;        ///< what ends a call that launches a grid without a block

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 
 namespace isomer::lab {
@@ -84,18 +85,22 @@ bool is_end_of_loop(const Finding& edit) {
   return loop.found_in(edit.edited_from) && !less_one.found_in(edit.edited_from);
 }
 
+/// Whether it changes where something lies, and not what is done with it.
+bool is_of_index(const Finding& edit) {
+  const std::size_t at = difference(edit.edited_from, edit.edited).first;
+  int depth = 0;
+  for (std::size_t i = 0; i < std::min(at, edit.edited_from.size()); ++i)
+    depth += edit.edited_from[i] == '[' ? 1 : edit.edited_from[i] == ']' ? -1 : 0;
+  return depth > 0;
+}
+
 /// Whether what it changes is a real number, and no place of one.
 bool is_of_value(const Finding& edit) {
   static const Pattern real(
       "\\d\\.\\d*f?\\b|\\b(?:float|double|half|__half)\\b|\\b(?:exp|log|sqrt|rsqrt|tanh|fmax|fmin|fabs)f?"
       "\\(");
   const std::string part = changed_part(edit.edited_from, edit.edited);
-  if (!real.found_in(part)) return false;
-  const std::size_t at = difference(edit.edited_from, edit.edited).first;
-  int depth = 0;
-  for (std::size_t i = 0; i < std::min(at, edit.edited_from.size()); ++i)
-    depth += edit.edited_from[i] == '[' ? 1 : edit.edited_from[i] == ']' ? -1 : 0;
-  return depth == 0;
+  return real.found_in(part) && !is_of_index(edit);
 }
 
 /// The names and numbers of a line, in an order of their own.
@@ -110,6 +115,22 @@ std::vector<std::string> words_of(const std::string& line) {
 /// Whether it only puts what stands there in another order, or in another relation.
 bool has_the_same_words(const Finding& edit) {
   return edit.edited_also.empty() && words_of(edit.edited) == words_of(edit.edited_from);
+}
+
+/// Whether one name stands for another.
+bool is_of_names(const Finding& edit) {
+  static const Pattern name("[A-Za-z_]\\w*");
+  const std::vector<std::string> was = words_of(edit.edited_from), is = words_of(edit.edited);
+  std::vector<std::string> gone, come;
+  std::set_difference(was.begin(), was.end(), is.begin(), is.end(), std::back_inserter(gone));
+  std::set_difference(is.begin(), is.end(), was.begin(), was.end(), std::back_inserter(come));
+  return gone.size() == 1 && come.size() == 1 && name.is(gone.front()) && name.is(come.front());
+}
+
+/// Whether it changes a number in a table of such.
+bool is_of_table(const Finding& edit) {
+  static const Pattern numbers("[-+.,\\s\\dA-Fa-fxXuUlL{}();=]+|.*\\]\\s*=\\s*\\{.*");
+  return numbers.is(edit.edited_from);
 }
 
 /// Whether nothing but the order of what stands there changes: `b - a` for `a - b`.
@@ -154,7 +175,7 @@ Code code_of_both(const Finding& seen, const Finding& edit) {
   constexpr std::array<Code, 4> kLeftOut = {Code::ignores_argument, Code::missing_term, Code::missing_scale,
                                             Code::unwritten_output};
   const bool left_out = std::find(kLeftOut.begin(), kLeftOut.end(), seen.code) != kLeftOut.end();
-  if (left_out && edit.code == Code::inverted_condition) return edit.code;
+  if (left_out && (edit.code == Code::inverted_condition || is_of_table(edit))) return edit.code;
   if (seen.code == Code::ignores_argument && has_the_same_words(edit)) return edit.code;
   if (left_out && seen.code != Code::unwritten_output && has_another_order(edit)) return edit.code;
   // Of several edits of the label that give the same answers the one that is this one.
@@ -170,6 +191,13 @@ Code code_of_both(const Finding& seen, const Finding& edit) {
        (seen.code == Code::tail_mask && !is_end_of_loop(edit))))
     return edit.code;
   if (seen.code == Code::missing_scale && edit.code == Code::missing_rescale) return edit.code;
+  // A factor or a term that is read elsewhere is none that is left out, and another name no index that is one
+  // off.
+  const bool elsewhere = edit.code == Code::wrong_expression &&
+                         (seen.code == Code::missing_scale || seen.code == Code::missing_term);
+  if (elsewhere && is_of_index(edit)) return edit.code;
+  if (seen.code == Code::off_by_one && edit.code == Code::wrong_expression && is_of_names(edit))
+    return edit.code;
   // What is rounded up, or is no quotient of whole numbers, says more than what came of it.
   if (edit.code == Code::tail_mask && !seen.by_influence && seen.code != Code::unwritten_output)
     return edit.code;

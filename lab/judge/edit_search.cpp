@@ -126,7 +126,7 @@ std::vector<const Exchange*> helpful_edits(const ExchangedBuild& build, const Ed
     if (edit.code == Code::missing_barrier && !how.watched) continue;
     ++tried;
     if (!trials.quick(edit.numbers) || !trials.all(edit.numbers)) continue;
-    if (trials.launches_others && trials.launches_others(edit.numbers)) {
+    if (edit.chooses || (trials.launches_others && trials.launches_others(edit.numbers))) {
       if (other_ways.size() < kEnough) other_ways.push_back(&edit);
       until = std::min(until, passed() + kSecondsOfWays);
       continue;
@@ -164,6 +164,25 @@ std::vector<const Exchange*> helpful_rebuilt(const ExchangedBuild& build, const 
   return {};
 }
 
+namespace {
+
+/// Of two ways that a source has for different sizes the other one is right: the fault is in this one.
+Finding finding_of_choice(const Exchange& edit, const std::string& seen, int tried) {
+  Finding finding;
+  finding.code = Code::wrong_expression;
+  finding.strength = Strength::consistent;
+  finding.evidence = fmt::format(
+      "'{}' in line {} chooses between two ways, and with the other one {}: the fault is in the way that is "
+      "taken there ({} edits were tried)",
+      parts_that_differ(edit.was, edit.becomes).first, edit.line, seen, tried);
+  finding.fix = fmt::format("compare what is done behind line {} with the other way", edit.line);
+  finding.location.line = edit.line;
+  finding.decides = true;
+  return finding;
+}
+
+}  // namespace
+
 Finding finding_of_edits(const std::vector<const Exchange*>& helpful, const std::string& seen, int tried) {
   Finding finding;
   if (helpful.empty()) return finding;
@@ -175,6 +194,7 @@ Finding finding_of_edits(const std::vector<const Exchange*>& helpful, const std:
   const auto whole = std::find_if(helpful.begin(), helpful.end(), [&](const Exchange* each) {
     return each->code == Code::tail_mask && each->rank <= helpful.front()->rank + 1;
   });
+  if (helpful.front()->chooses) return finding_of_choice(*helpful.front(), seen, tried);
   const Exchange& edit = whole != helpful.end()   ? **whole
                          : named != helpful.end() ? **named
                                                   : *helpful.front();

@@ -235,14 +235,21 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   }
   // What a label of PyTorch's own operators takes besides, nobody has asked of its kernels.
   if (facts && !facts->has_kernels) tell_limits_of_made(diagnosis.findings);
+  tell_narrow_integers(source_of(candidate), diagnosis.findings);
+  const auto is_fault = [](const Finding& each) {
+    return each.subject == Subject::candidate && !is_remark(each);
+  };
+  // Who is called with what he says he takes is called as he is to be.
+  if (std::none_of(diagnosis.findings.begin(), diagnosis.findings.end(), is_fault) &&
+      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                  [](const Finding& each) { return each.narrow_integers; }))
+    diagnosis.call = Stage::passed;
   tell_absent_lanes(diagnosis.findings);
   // Without a line of its own a finding is about the function.
   for (Finding& finding : diagnosis.findings)
     if (finding.location.line == 0) finding.location = entry.place;
   const auto added = static_cast<std::ptrdiff_t>(std::min(before, diagnosis.findings.size()));
-  if (std::any_of(
-          diagnosis.findings.begin() + added, diagnosis.findings.end(),
-          [](const Finding& each) { return each.subject == Subject::candidate && !is_remark(each); }) &&
+  if (std::any_of(diagnosis.findings.begin() + added, diagnosis.findings.end(), is_fault) &&
       diagnosis.calls > 0)
     diagnosis.exec = Stage::failed;
   else if (diagnosis.calls > 0 && diagnosis.exec == Stage::not_reached)

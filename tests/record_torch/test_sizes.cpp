@@ -94,9 +94,8 @@ TEST_F(RecordTorch, LargerSizesAreAskedOfEveryArgumentThatHasThem) {
 
 TEST_F(RecordTorch, ALargerSizeOfWhichTheLabelReadsNoMoreIsNotAsked) {
   // Three coefficients of every row, however many there are; and a sum of the rows.
-  const Recorded got =
-      recorded("def f(c, x):\n    return (c[:, 0] + c[:, 1] * x + c[:, 2] * x * x).sum()\n",
-               "import torch\ntorch.manual_seed(1)\nf(torch.rand(7, 3), torch.rand(7))\n");
+  const Recorded got = recorded("def f(c, x):\n    return (c[:, 0] + c[:, 1] * x + c[:, 2] * x * x).sum()\n",
+                                "import torch\ntorch.manual_seed(1)\nf(torch.rand(7, 3), torch.rand(7))\n");
   std::vector<std::int64_t> asked;
   for (const RecordedCall& call : got.recording.asked)
     if (call.asked == "larger") asked.push_back(call.size_before);
@@ -131,6 +130,42 @@ TEST_F(RecordTorch, OfASquareOneOfTheTwoSizesIsAskedAsWell) {
     if (call.asked == "larger" && call.size_before == 8 && call.size < 200)
       weights.push_back(call.before[1].tensor.describe());
   EXPECT_EQ(weights, (std::vector<std::string>{"f32[131, 131]", "f32[131, 8]", "f32[8, 131]"}));
+}
+
+TEST_F(RecordTorch, WhatIsEqualInOneCallAloneGrowsByItself) {
+  // A box has five numbers, which is as high as the first image is.
+  const Recorded got = recorded(
+      "def f(x, boxes):\n    return x + boxes[..., 0] * boxes[..., 4]\n",
+      "import torch\nf(torch.rand(5, 7), torch.rand(5, 7, 5))\nf(torch.rand(6, 4), torch.rand(6, 4, 5))\n");
+  int taller = 0;
+  for (const RecordedCall& call : got.recording.asked) {
+    if (call.asked != "larger") continue;
+    EXPECT_EQ(call.before[1].tensor.size(2), 5);
+    EXPECT_EQ(call.before[1].tensor.size(0), call.before[0].tensor.size(0));
+    taller += call.size_before == 5;
+  }
+  EXPECT_GT(taller, 0);
+}
+
+TEST_F(RecordTorch, WhatIsInOrderStaysSoAndWhatIsCountedIsLeft) {
+  const Recorded got = recorded(
+      "def f(t, w, x, counts):\n    return (t[:, 1:] - t[:, :-1]) * w, x * 2 + counts.sum()\n",
+      "import torch\ntorch.manual_seed(2)\nf(torch.rand(3, 9).sort(-1).values, torch.rand(3, 8).softmax(-1), "
+      "torch.rand(11), torch.tensor([4, 7]))\n");
+  int seen = 0;
+  for (const RecordedCall& call : got.recording.asked) {
+    if (call.asked != "larger") continue;
+    EXPECT_NE(call.size_before, 11);
+    const Tensor &t = call.before[0].tensor, &w = call.before[1].tensor;
+    for (std::int64_t row = 0; row < t.size(0); ++row) {
+      for (std::int64_t i = 1; i < t.size(1); ++i) EXPECT_LE(*t.at<float>(row, i - 1), *t.at<float>(row, i));
+      double sum = 0;
+      for (std::int64_t i = 0; i < w.size(1); ++i) sum += double(*w.at<float>(row, i));
+      EXPECT_NEAR(sum, 1, 1e-4);
+    }
+    ++seen;
+  }
+  EXPECT_GT(seen, 0);
 }
 
 }  // namespace

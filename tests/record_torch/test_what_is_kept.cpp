@@ -152,6 +152,19 @@ TEST_F(RecordTorch, HowFarRoundingMovesAnAnswerIsKeptWhereThatIsMuch) {
   EXPECT_GT(*std::max_element(moved, moved + 8), 1e-8f);
 }
 
+TEST_F(RecordTorch, RoundingOnTheWayIsLookedAtAsWell) {
+  // Whole numbers, whose last bits stay: what is made of them is rounded all the same.
+  const Recorded got = recorded(
+      "import torch\ndef spread(v):\n    w = torch.softmax(torch.arange(float(v.shape[1])) / 50, 0)\n"
+      "    return (v * v * w).sum(1) - (v * w).sum(1) ** 2\n",
+      "import torch\ntorch.manual_seed(3)\nspread(torch.randint(100, 104, (8, 300)).float())\n");
+  ASSERT_EQ(got.recording.calls.size(), 1u);
+  ASSERT_EQ(got.recording.calls[0].noise.size(), 1u);
+  const Value& noise = got.recording.calls[0].noise[0];
+  ASSERT_TRUE(noise.is_tensor());
+  EXPECT_GT(*noise.tensor.at<float>(0), 1e-5F);
+}
+
 TEST_F(RecordTorch, RandomInputsAreTheSameEveryTime) {
   const char* test = "import torch\ntwice(torch.randn(4))\n";
   const Recorded a = recorded(kPlain, test), b = recorded(kPlain, test);

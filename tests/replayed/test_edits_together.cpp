@@ -143,6 +143,45 @@ TEST(EditsTogether, OfPairsAndGroups) {
   EXPECT_TRUE(has_edit(kernel("int g = i % half;"), "int g = (i - 1) % half;"));
 }
 
+TEST(EditsTogether, OfDimensionsAndOfTheOrderOfStatements) {
+  EXPECT_TRUE(has_edit(kernel("float s = x[((i * n + n / 2) * half + i) * 4 + 1];"),
+                       "float s = x[((i * n + n / 2) * 4 + 1) * half + i];") ||
+              has_edit(kernel("float s = x[((i * n + i) * half + n) * 4];"),
+                       "float s = x[((i * half + n) * n + i) * 4];"));
+  EXPECT_TRUE(has_edit(kernel("float s = x[(((size_t)i * n + i) * half + n) * 4 + i];"),
+                       "float s = x[(((size_t)i * half + n) * n + i) * 4 + i];"));
+  EXPECT_TRUE(has_edit(kernel("low *= high;\n  if (n > 2) low += x[i];"), "if (n > 2) low += x[i];"));
+  // Of other variables the order is no matter.
+  EXPECT_FALSE(has_edit(kernel("low *= 3.f;\n  high += x[i];"), "high += x[i];"));
+}
+
+TEST(EditsTogether, OfCountsAndTermsOnceMore) {
+  EXPECT_TRUE(has_edit(kernel("float s = (float)(n - 1) / half;"), "float s = (float)(n - 1) / (half - 1);"));
+  EXPECT_TRUE(has_edit(kernel("float s = static_cast<float>(n) / 3.f;"),
+                       "float s = static_cast<float>(n - 1) / 3.f;"));
+  EXPECT_TRUE(has_edit(kernel("int s = min(i, n);"), "int s = min(i, n - 1);"));
+  EXPECT_TRUE(has_edit(kernel("float s = (x[i] + low) / high;"), "float s = (x[i] + low) / high - low;"));
+  EXPECT_TRUE(
+      has_edit("void f(int n, int rows) {\n  dim3 grid(n / 32, 2);\n}\n", "dim3 grid(n / 32, 2 * rows);"));
+}
+
+TEST(EditsTogether, OfMembersAndWhatIsMadeOfThem) {
+  EXPECT_TRUE(has_edit(kernel("Pair q = {low, high};\n  const float later = q.first + low;\n"
+                              "  float s = fmaxf(q.first, high);"),
+                       "float s = fmaxf(later, high);"));
+}
+
+TEST(EditsTogether, ThatChooseAnotherWayAreNotTheFirst) {
+  const std::vector<Exchange> edits =
+      exchangeable(kernel("if (n % 4 == 0) low += x[i];\n  if (i % 4 == 0) high += x[i];"), {}, of_label(""))
+          .edits;
+  for (const Exchange& each : edits) {
+    if (each.was == "if (n % 4 == 0) low += x[i];" && each.becomes == "if (n % 4 != 0) low += x[i];")
+      EXPECT_TRUE(each.chooses);
+    if (each.was == "if (i % 4 == 0) high += x[i];") EXPECT_FALSE(each.chooses) << each.becomes;
+  }
+}
+
 TEST(EditsTogether, OfSumsUnderAMaximum) {
   EXPECT_TRUE(
       has_edit(kernel("if (high > low) {\n    y[i] = 0.f;\n    high = high + 1.f;\n    low = x[i];\n  }"),

@@ -172,10 +172,18 @@ class Grouping {
   const std::vector<int>& role_at_;
 };
 
+/// A lone stride from one row to the next, of a tensor that has any number of dimensions before its last.
+bool is_of_rows(const Group& group) {
+  return group.said && group.parts.size() == 1 &&
+         (group.key + group.parts.front().suffix == "row" ||
+          group.key + group.parts.front().suffix == "rows");
+}
+
 /// The dimension that each of a group's strides is of.
 std::vector<int> dimensions(const Group& group, const Words& shape) {
   const std::size_t count = group.parts.size(), rank = shape.size();
   std::vector<int> by_order, by_digit, by_name;
+  if (is_of_rows(group) && rank > 1) return {-2};
   const bool open_front = !shape.empty() && shape.front() == "...";
   for (std::size_t i = 0; i < count; ++i)
     by_order.push_back(static_cast<int>(i) - (open_front || (count == 1 && rank <= 2 && rank > 0)
@@ -318,9 +326,9 @@ std::vector<std::optional<StrideOf>> strides_by_name(const Entry& entry, const P
         if ((at.first >> p & 1U) != 0) continue;
         const std::size_t rank = shapes[static_cast<std::size_t>(role_at[pointers[p]])].size();
         if (group.parts.size() > std::max<std::size_t>(rank, 1)) continue;
-        const double alike = grouping.likeness_of(group, pointers[p]);
+        const double alike = is_of_rows(group) ? 0 : grouping.likeness_of(group, pointers[p]);
         if (alike == 0 && !group.said) continue;
-        const bool whole = group.parts.size() + 1 >= rank;
+        const bool whole = group.parts.size() + 1 >= rank || is_of_rows(group);
         keep(static_cast<int>(p),
              state.score + alike + 1 + (whole ? 2 : 0) + (static_cast<int>(p) > at.second ? 3 : 0));
       }

@@ -53,6 +53,12 @@ bool is_count(const std::string& name) {
   return count.is(lower_case(name));
 }
 
+/// Whether a name says which dimension is worked along.
+bool is_axis(const std::string& name) {
+  static const Pattern axis("axis|dim|dimension");
+  return axis.is(lower_case(name));
+}
+
 /// Whether a name says how the original is launched: BLOCK_SIZE, tile_m, num_warps.
 bool is_of_tiles(const std::string& name) {
   static const Pattern tiles("block_?\\w*|tile_?\\w*|num_(warps|stages|ctas)|bs|\\w+_block_size|\\w+_tile");
@@ -381,6 +387,9 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
         replayed.values[r].integer < 0 && bare(parameter.name) != bare(replayed.roles[r].name) &&
         is_count(parameter.name))
       return false;
+    if (parameter.kind == Kind::integer && is_axis(replayed.roles[r].name) && !is_axis(parameter.name) &&
+        replayed.values[r].kind == Value::Kind::integer && replayed.values[r].integer < Tensor::kMaxRank)
+      return false;
     // Nor is an option, or a number of another name where the label says which size this one is.
     if (parameter.kind == Kind::integer && bare(parameter.name) != bare(replayed.roles[r].name) &&
         ((replayed.values[r].kind == Value::Kind::boolean && is_count(parameter.name)) ||
@@ -449,6 +458,7 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
               entry, Code::dtype_refused, parameters[p].name,
               fmt::format("callers pass {}, but the parameter is {}", tensor.describe(), parameters[p].type),
               fmt::format("take {}", name_of(tensor.dtype))));
+          bound.findings.back().narrow_integers = element == DType::i32 && tensor.dtype == DType::i64;
         }
       }
     } else if (is_number(parameters[p]) && left_out(replayed, parameters[p]) != nullptr) {

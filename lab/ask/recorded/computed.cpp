@@ -1,5 +1,6 @@
 #include "lab/ask/passed_values.hpp"
 #include "lab/ask/recorded/binding.hpp"
+#include "lab/ask/recorded/round_axis.hpp"
 #include "lab/text/lower_case.hpp"
 #include "lab/text/pattern.hpp"
 
@@ -157,7 +158,7 @@ std::vector<int> take_computed(Form& form, const std::vector<Replayed>& calls,
       form.passings[p] = other.passings[p];
   }
   take_real(form, first);
-  return take_items(form, first, left);
+  return take_items(form, first, take_sizes_round_axis(form, first, left));
 }
 
 }  // namespace isomer::lab

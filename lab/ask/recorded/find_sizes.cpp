@@ -16,12 +16,20 @@ namespace {
 using What = Passing::What;
 constexpr std::size_t kTried = 4;  ///< recorded calls that say what a number is
 
+std::int64_t ratio_in(const Passing& passing, const Replayed& replayed) {
+  const Tensor& one = replayed.values[static_cast<std::size_t>(passing.role)].tensor;
+  const Tensor& other = replayed.values[static_cast<std::size_t>(passing.less_role)].tensor;
+  if (passing.dim >= one.rank || passing.less_dim >= other.rank) return 1;
+  return one.size(passing.dim) / std::max<std::int64_t>(other.size(passing.less_dim), 1);
+}
+
 /// The number that is passed so in a call.
 std::int64_t number_of(const Passing& passing, const Replayed& replayed) {
   const Tensor& tensor = replayed.values[static_cast<std::size_t>(passing.role)].tensor;
   const std::int64_t last = tensor.rank > 0 ? std::max<std::int64_t>(tensor.size(-1), 1) : 1;
   return passing.what == What::elements ? tensor.numel()
          : passing.what == What::rows   ? tensor.numel() / last
+         : passing.what == What::ratio  ? ratio_in(passing, replayed)
          : passing.dim < tensor.rank    ? tensor.size(passing.dim) - passing.less
                                         : 1;
 }
@@ -55,6 +63,7 @@ std::vector<Passing> sizes(const std::vector<Replayed>& calls) {
     passing.less = 1;
     add(passing);
   }
+  for (const Passing& passing : ratios_of_sizes(calls)) add(passing);
   return options;
 }
 
@@ -102,10 +111,11 @@ Replayed with_poison(const Replayed& replayed) {
 /// What a way to pass sizes comes to.
 struct Tried {
   double score = 0;
-  bool keeps = true;  ///< each call is answered and stays in its buffers
-  bool fills = true;  ///< and fills its results
-  bool right = true;  ///< and its answers are right
-  bool ends = true;   ///< false: a call of it does not
+  bool keeps = true;    ///< each call is answered and stays in its buffers
+  bool fills = true;    ///< and fills its results
+  bool spoils = false;  ///< what is not the call's is written
+  bool right = true;    ///< and its answers are right
+  bool ends = true;     ///< false: a call of it does not
   std::vector<std::vector<std::vector<double>>> got;
 };
 
@@ -141,6 +151,8 @@ Tried tried_with(const Approach& approach, const Form& form, const std::vector<c
     if (changing > 0) sum += 0.5 * static_cast<double>(written) / static_cast<double>(changing);
     tried.fills = tried.fills && 10 * written >= 9 * changing;
     if (!outcome.got.empty()) sum += 0.5 * near / static_cast<double>(outcome.got.size());
+    for (const Seen& seen : outcome.answer.seen)
+      tried.spoils = tried.spoils || seen.kind == "out-of-bounds-write";
     for (const Seen& seen : outcome.answer.seen)
       if (seen.kind.starts_with("out-of-bounds")) {
         // What is right everywhere has the sizes, and strays with them.
@@ -231,14 +243,32 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
   if (ways.size() > kMostLikely) ways.resize(kMostLikely);
   std::pair<int, std::vector<std::vector<std::vector<double>>>> first;
   // By names and order one is meant before all others.
-  const bool decided = !ways.empty() && (ways.front().inverted == 0 || ways.size() == 1 ||
-                                         std::pair(ways[0].against, ways[0].inverted) <
-                                             std::pair(ways[1].against, ways[1].inverted));
+  // A lone `n` that may be several of them is what fills the results.
+  const bool open = unsure.size() == 1 && ways.size() > 1 && ways[1].against == 0;
+  const bool decided =
+      !ways.empty() && !open &&
+      (ways.front().inverted == 0 || ways.size() == 1 ||
+       std::pair(ways[0].against, ways[0].inverted) < std::pair(ways[1].against, ways[1].inverted));
+  constexpr double kWhole = 100;
+  double nearest_open = -INFINITY;
+  const auto counts_a_result = [&](const Form& form) {
+    const Passing& passing = form.passings[static_cast<std::size_t>(unsure.front())];
+    return passing.what == What::elements &&
+           std::any_of(calls.front().outputs.begin(), calls.front().outputs.end(),
+                       [&](const Replayed::Output& each) { return each.role == passing.role; });
+  };
+  std::optional<Form> best_open;
   for (const LikelySizes& way : ways) {
     const Tried now = attempt(way.form);
     if (right) return SizesBy::right_answer;
     // The likeliest of all is it where it keeps to its memory, whatever a fault leaves of the results.
     const bool likeliest = &way == &ways.front() && way.against == 0 && decided;
+    // All elements of a result are what is meant where they are written, and nothing else, whatever is read.
+    const bool whole = now.fills && !now.spoils && !now.got.empty() && counts_a_result(way.form);
+    if (open && way.against == 0 && (now.keeps || whole) && now.score + (whole ? kWhole : 0) > nearest_open) {
+      nearest_open = now.score + (whole ? kWhole : 0);
+      best_open = way.form;
+    }
     if (!now.keeps || now.got.empty() || (!now.fills && !likeliest)) continue;
     if (!likely) {
       likely = way.form;
@@ -272,6 +302,7 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
   }
   if (right) return SizesBy::right_answer;
   if (endless == kMostEndless && !likely && decided) likely = ways.front().form;
+  if (best_open && (!likely || nearest_open > kWhole / 2)) likely = best_open;
   others = std::move(known).best();
   if (!likely) return SizesBy::guess;
   approach.form = *likely;
@@ -317,6 +348,12 @@ SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const
   if (rest.empty()) {
     const Tried now = tried_with(approach, approach.form, by_size(calls));
     if (now.right) return SizesBy::right_answer;
+    // A name that is like the label's may still count more: rows that are all its leading dimensions.
+    if (unsure.size() <= 2)
+      if (const SizesBy by = searched(approach, calls, unsure, tried);
+          by == SizesBy::right_answer || (by == SizesBy::likelihood && !now.fills))
+        return by;
+    approach = by_names;
     if (now.keeps) return SizesBy::likelihood;
   } else {
     const SizesBy by = searched(approach, calls, rest, tried);

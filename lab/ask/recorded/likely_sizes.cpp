@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <utility>
 
 namespace isomer::lab {
@@ -93,16 +94,44 @@ Extents extents_of(const std::vector<Replayed>& calls) {
   return extents;
 }
 
+/// A ratio of two extents; none where one call has a rest, or they are the same everywhere.
+std::optional<Passing> ratio_of(const Extent& one, const Extent& other) {
+  bool more = false;
+  for (std::size_t i = 0; i < one.numbers.size(); ++i) {
+    if (other.numbers[i] < 2 || one.numbers[i] % other.numbers[i] != 0) return std::nullopt;
+    more = more || one.numbers[i] > other.numbers[i];
+  }
+  if (!more || one.passing.less != 0 || other.passing.less != 0) return std::nullopt;
+  Passing passing = one.passing;
+  passing.what = What::ratio;
+  passing.less_role = other.passing.role;
+  passing.less_dim = other.passing.dim;
+  return passing;
+}
+
+/// Whether a name counts the parts of a size.
+bool counts_parts(const std::string& name) {
+  static const Pattern parts("(?:n|num|nr)_?\\w+|\\w*(?:groups|classes|heads|anchors|blocks|chunks|count)");
+  return parts.is(lower_case(name));
+}
+
 /// What a number can be, and which extents that says.
 struct Option {
   Passing passing;
   std::vector<int> says;
 };
 
-std::vector<Option> options_of(const Extents& extents) {
+std::vector<Option> options_of(const Extents& extents, bool ratios) {
   std::vector<Option> options;
   for (std::size_t i = 0; i < extents.list.size(); ++i)
     options.push_back({extents.list[i].passing, {static_cast<int>(i)}});
+  // So many parts of a size that never changes.
+  for (std::size_t i = 0; ratios && i < extents.list.size(); ++i)
+    for (std::size_t o = 0; o < extents.list.size(); ++o)
+      if (const auto ratio = i == o || !extents.list[o].constant()
+                                 ? std::nullopt
+                                 : ratio_of(extents.list[i], extents.list[o]))
+        options.push_back({*ratio, {static_cast<int>(i), static_cast<int>(o)}});
   for (std::size_t role = 0; role < extents.of_role.size(); ++role) {
     const std::vector<int>& dims = extents.of_role[role];
     if (dims.size() < 2) continue;
@@ -123,16 +152,19 @@ std::vector<Option> options_of(const Extents& extents) {
 
 /// Whether the name is usually another size than that: K is what a product sums over, M and N are its
 /// result's sides, rows stand before columns.
-bool speaks_against(const std::string& name, const Option& option, const Extents& extents) {
+/// `lone`: no other number is looked for, so that `n` may count all elements.
+bool speaks_against(const std::string& name, const Option& option, const Extents& extents, bool lone) {
   static const Pattern rows(
-      "n?_?rows?|num_rows|height|m|b|bs|batch(_?size)?|bsz|n_?tokens|num_tokens|tokens");
+      "n?_?rows?|num_rows|height|m|b|bs|batch(_?(size|dim))?|bsz|n_?tokens|num_tokens|tokens");
   static const Pattern columns("n?_?cols?|columns|num_cols|width|d|dim|hidden(_?(size|dim))?|embed_dim|c");
   static const Pattern all(
       "numel|n_elements|num_elements|total(_(n|size|len|length|count|elements|elems|numel|threads|work))?");
-  static const Pattern may_be_all("size|count|length");
+  static const Pattern may_be_all("size|count|length"), may_be_all_alone("n|len|num");
   const std::string lower = lower_case(name);
+  if (option.passing.what == What::ratio) return !counts_parts(name);
   if (option.passing.what != What::size)
-    return rows.is(lower) ? option.passing.what != What::rows : !all.is(lower) && !may_be_all.is(lower);
+    return rows.is(lower) ? option.passing.what != What::rows
+                          : !all.is(lower) && !may_be_all.is(lower) && !(lone && may_be_all_alone.is(lower));
   if (all.is(lower)) return extents.list.size() > 1;
   const Extent& extent = extents.list[static_cast<std::size_t>(option.says.front())];
   if (is_single(extent.numbers)) return !rows.is(lower);
@@ -140,7 +172,8 @@ bool speaks_against(const std::string& name, const Option& option, const Extents
                                    [](const Extent& each) { return !each.in_output; }) &&
                        extents.list.size() > 2;
   if (product && lower == "k") return extent.in_output;
-  if (product && (lower == "m" || lower == "n")) return !extent.in_output;
+  if (product && (lower == "m" || lower == "n"))
+    return !extent.in_output || (lower == "m" && extent.last && !extent.first);
   // Of so many matrices of three by three nothing else is counted.
   static const Pattern counts("(?:n_?|num_?)?(?:count|items|total)");
   if (counts.is(lower) && std::any_of(extents.list.begin(), extents.list.end(),
@@ -252,13 +285,29 @@ bool are_offsets(const std::vector<Replayed>& calls, std::size_t role) {
   });
 }
 
+std::vector<Passing> ratios_of_sizes(const std::vector<Replayed>& calls) {
+  std::vector<Passing> list;
+  const Extents extents = extents_of(calls);
+  for (const Extent& one : extents.list)
+    for (const Extent& other : extents.list)
+      if (const std::optional<Passing> ratio = ratio_of(one, other)) list.push_back(*ratio);
+  return list;
+}
+
 std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replayed>& calls,
                                       const std::vector<int>& unsure) {
   if (calls.empty() || unsure.empty() || unsure.size() > kMostNumbers) return {};
   const Extents extents = extents_of(calls);
-  const std::vector<Option> options = options_of(extents);
+  const auto of_parts = [&](int at) {
+    return counts_parts(form.entry->parameters[static_cast<std::size_t>(at)].name);
+  };
+  std::vector<Option> options = options_of(extents, false);
   const std::vector<Numbers> given = numbers_of_callers(calls);
   std::vector<bool> said = said_by_callers(form, calls, extents, unsure);
+  for (std::size_t e = 0; e < extents.list.size(); ++e)
+    said[e] = said[e] || std::any_of(given.begin(), given.end(), [&](const Numbers& each) {
+                return follows(extents.list[e].numbers, each);
+              });
   // Which extents say which others: as a share of them, and, where that leaves no way, as made of them.
   std::vector<std::vector<bool>> made(extents.list.size());
   for (std::size_t e = 0; e < extents.list.size(); ++e)
@@ -283,9 +332,11 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       const auto at = static_cast<std::size_t>(unsure[i]);
       way.form.passings[at] = options[chosen[i]].passing;
-      way.against += speaks_against(form.entry->parameters[at].name, options[chosen[i]], extents);
+      way.against +=
+          speaks_against(form.entry->parameters[at].name, options[chosen[i]], extents, unsure.size() == 1);
       // Several dimensions in one number are said by who has no number for each.
-      way.inverted += chosen.size() > 1 && options[chosen[i]].passing.what != What::size;
+      way.inverted += chosen.size() > 1 && (options[chosen[i]].passing.what == What::rows ||
+                                            options[chosen[i]].passing.what == What::elements);
       for (std::size_t j = 0; j < i; ++j)
         way.inverted += options[chosen[j]].says.front() > options[chosen[i]].says.front();
     }
@@ -322,6 +373,7 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
   search();
   if (!ways.empty() && ways.front().against == 0) return ways;
   std::vector<LikelySizes> shares = std::exchange(ways, {});
+  options = options_of(extents, std::any_of(unsure.begin(), unsure.end(), of_parts));
   for (std::size_t e = 0; e < extents.list.size(); ++e) {
     said[e] = said[e] || is_product(extents.list[e].numbers, given);
     for (std::size_t o = 0; o < extents.list.size(); ++o)

@@ -18,6 +18,10 @@ struct LikelySizes {
 /// from 0 on, and never backwards.
 bool are_offsets(const std::vector<Replayed>& calls, std::size_t role);
 
+/// How often one size is another one, where it is so without a rest in each call: classes of a row that has
+/// four numbers of each.
+std::vector<Passing> ratios_of_sizes(const std::vector<Replayed>& calls);
+
 /// The ways in which `unsure` can be sizes: no two the same, and no dimension left that nothing says. The
 /// likeliest first, by what the letters of a product, an image or a table usually are and by the order of the
 /// dimensions; none where there are too few numbers for that, or too many.

@@ -38,12 +38,14 @@ std::string dtype_of(const Replayed& call) {
   return {};
 }
 
+bool is_word(const Value& value) {
+  return value.kind == Value::Kind::text || value.kind == Value::Kind::dtype;
+}
+
 /// The word that a call says for an argument, or leaves to the label's default; empty where it says none.
 std::string word_of(const Replayed& call, const std::string& option) {
   if (option.empty()) return dtype_of(call);
-  const auto text = [](const Value& value) {
-    return value.kind == Value::Kind::text || value.kind == Value::Kind::dtype ? value.text : std::string();
-  };
+  const auto text = [](const Value& value) { return is_word(value) ? value.text : std::string(); };
   for (std::size_t r = 0; r < call.roles.size() && r < call.values.size(); ++r)
     if (call.roles[r].name == option) return text(call.values[r]);
   for (const Value& value : call.left_out)
@@ -51,14 +53,14 @@ std::string word_of(const Replayed& call, const std::string& option) {
   return {};
 }
 
-/// Arguments of the label that are words.
+/// Arguments of the label that are words, or dtypes.
 std::set<std::string> options_in(const std::vector<Replayed>& calls) {
   std::set<std::string> names;
   for (const Replayed& call : calls) {
     for (std::size_t r = 0; r < call.roles.size() && r < call.values.size(); ++r)
-      if (call.values[r].kind == Value::Kind::text) names.insert(call.roles[r].name);
+      if (is_word(call.values[r])) names.insert(call.roles[r].name);
     for (const Value& value : call.left_out)
-      if (value.kind == Value::Kind::text) names.insert(value.name);
+      if (is_word(value)) names.insert(value.name);
   }
   return names;
 }
@@ -89,7 +91,7 @@ std::optional<std::string> dtype_of_flag(const std::string& parameter) {
 std::string default_of(const std::vector<Replayed>& calls, const std::string& option) {
   for (const Replayed& call : calls)
     for (const Value& value : call.left_out)
-      if (value.kind == Value::Kind::text && value.name == option) return value.text;
+      if (is_word(value) && value.name == option) return value.text;
   return {};
 }
 
@@ -123,8 +125,7 @@ OptionCode coded(std::size_t parameter, const Parameter& p, std::string option,
   for (const std::string& each : words) {
     const auto dtype = std::find_if(dtype_words().begin(), dtype_words().end(),
                                     [&](const OptionWord& of) { return of.word == each; });
-    spelled.push_back(code.option.empty() && dtype != dtype_words().end() ? *dtype
-                                                                          : OptionWord{each, {each}});
+    spelled.push_back(dtype != dtype_words().end() ? *dtype : OptionWord{each, {each}});
   }
   code.codes = codes_in_source(source, p.name, spelled);
   code.known = code.codes.size() == words.size();

@@ -1,6 +1,7 @@
 #include "lab/ask/recorded/replayed.hpp"
 
 #include "core/codec.hpp"
+#include "lab/ask/recorded/round_axis.hpp"
 #include "oracle/expected.hpp"
 
 #include <fmt/format.h>
@@ -130,6 +131,7 @@ std::map<std::string, Value> numbers_of(const RecordedCall& call, const std::vec
     }
   };
   for (const Value& value : call.before) add_items(value);
+  add_sizes_round_axis(call, numbers);
   for (const Value& value : defaults)
     if (numbers.count(value.name + "[0]") == 0) add_items(value);
   return numbers;

@@ -84,6 +84,17 @@ void EditPlaces::find_choices() {
       if (tokens_.is(i, "<<<") || tokens_.text(i).find("LaunchKernel") != std::string_view::npos) return true;
     return false;
   };
+  // `if (cols % 4 == 0)`, by a number that is given: whole vectors are read, or they are not.
+  const auto asks_a_size = [&](std::size_t open) {
+    for (std::size_t k = open + 1; k < tokens_[open].partner; ++k) {
+      if (!tokens_.is(k, "%") || !tokens_.is_name(k - 1) || tokens_[k + 1].kind != CppToken::Kind::number)
+        continue;
+      const std::size_t name = tokens_.is(k - 2, ".") || tokens_.is(k - 2, "->") ? k - 3 : k - 1;
+      const CppVariable* variable = functions_.named(name);
+      if (variable != nullptr && functions_.is_parameter(*variable)) return true;
+    }
+    return false;
+  };
   const auto end_of_statement = [&](std::size_t i) {
     while (i < tokens_.size() && !tokens_.is(i, ";") && !tokens_.is(i, "{")) i = tokens_.behind(i);
     return tokens_.is(i, "{") ? tokens_.behind(i) : i + 1;
@@ -91,7 +102,7 @@ void EditPlaces::find_choices() {
   for (std::size_t i = 1; i + 1 < tokens_.size(); ++i) {
     if (tokens_.is(i, "if") && tokens_.is(i + 1, "(")) {
       const std::size_t close = tokens_[i + 1].partner, end = end_of_statement(close + 1);
-      if (launches(close, end)) mark(i + 1, close);
+      if (launches(close, end) || asks_a_size(i + 1)) mark(i + 1, close);
     }
     // How many threads a block has, which a kernel that has a fault of its own may be right without.
     if (tokens_.is(i, "<<<")) {
@@ -153,8 +164,9 @@ int EditPlaces::add(std::vector<Part> parts, Code code, int rank) {
   const int number = next_++;
   // Another way that is right too mends nothing of this one.
   constexpr int kLast = 6;
-  if (std::all_of(parts.begin(), parts.end(), [&](const Part& each) { return chooses_[each.first]; }))
-    rank += kLast;
+  const bool chooses =
+      std::all_of(parts.begin(), parts.end(), [&](const Part& each) { return chooses_[each.first]; });
+  if (chooses) rank += kLast;
   std::vector<EditedLine> lines;
   for (std::size_t i = 0; i < parts.size();) {
     const int line = tokens_[parts[i].first].line;
@@ -168,6 +180,7 @@ int EditPlaces::add(std::vector<Part> parts, Code code, int rank) {
   Exchange edit = {number, {number},          lines.front().line,    code,
                    rank,   lines.front().was, lines.front().becomes, {}};
   edit.also.assign(lines.begin() + 1, lines.end());
+  edit.chooses = chooses;
   edits_.push_back(std::move(edit));
   return number;
 }
@@ -229,10 +242,14 @@ Exchangeable exchangeable(const std::string& source, const RefusedEdits& refused
   EditPlaces places(source, tokens, functions, refused, label);
   add_expressions(places);
   add_constants(places);
+  add_tables(places);
   add_members(places);
   add_pairs(places);
   add_groups(places);
   add_rescaled(places);
+  add_counts(places);
+  add_levels(places);
+  add_order(places);
   add_conditions(places);
   add_insertions(places);
   add_bounds(places);

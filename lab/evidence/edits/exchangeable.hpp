@@ -29,6 +29,7 @@ struct Exchange {
   int rank = 0;                        ///< the likeliest mistakes first
   std::string was, becomes;            ///< the first line, as in EditedLine
   std::vector<EditedLine> also;        ///< the lines behind it that become others with it
+  bool chooses = false;                ///< another way is gone with it, and nothing of this one is another
 };
 
 struct Exchangeable {

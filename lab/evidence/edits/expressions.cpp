@@ -134,7 +134,7 @@ void add_limit(EditPlaces& places, std::size_t at) {
 
 /// Variables that are read there in place of others of their type.
 void add_name(EditPlaces& places, std::size_t at) {
-  constexpr std::size_t kMost = 8;
+  constexpr std::size_t kMost = 10;
   const CppTokens& tokens = places.tokens();
   if (!places.open(at) || places.functions().is_declared_here(at)) return;
   const CppVariable* own = places.functions().named(at);
@@ -167,8 +167,12 @@ void add_name(EditPlaces& places, std::size_t at) {
       ++behind;
     return std::max(common, behind);
   };
-  std::stable_sort(others.begin(), others.end(),
-                   [&](const CppVariable* a, const CppVariable* b) { return alike(a) > alike(b); });
+  // Of the others those that are declared nearest.
+  constexpr std::size_t kAlike = 3;  // letters
+  std::reverse(others.begin(), others.end());
+  std::stable_sort(others.begin(), others.end(), [&](const CppVariable* a, const CppVariable* b) {
+    return std::max(alike(a), kAlike) > std::max(alike(b), kAlike);
+  });
   if (others.size() > kMost) others.resize(kMost);
   for (const CppVariable* each : others)
     places.alternative(at, places.add({{at, at, each->name}}, Code::wrong_expression, 1), each->name);

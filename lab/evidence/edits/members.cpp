@@ -28,6 +28,7 @@ class Members {
     find_axes();
     for (std::size_t i = 2; i < tokens_.size(); ++i) {
       if (is_member(i)) add_axes(i);
+      add_locals(i);
       if (tokens_.is(i, "{") && places_.functions().in_body(i + 1) && is_list(i)) add_list(i);
       if (tokens_.is(i, ">>>") && tokens_.is(i + 1, "(")) add_launch(i + 1);
     }
@@ -69,6 +70,33 @@ class Members {
       const int edit = places_.add({{i, i, std::string(each)}}, Code::wrong_expression, 1);
       places_.surround(i - 2, i, fmt::format("isomer_edits::either({}, {}.{}, ", edit, base, each), ")");
     }
+  }
+
+  /// `state.top` where a number that was made of it is meant.
+  void add_locals(std::size_t i) {
+    constexpr std::size_t kMost = 3;
+    if (!tokens_.is(i - 1, ".") || !tokens_.is_name(i) || !tokens_.is_name(i - 2) ||
+        !places_.open_rewrites(i - 2) ||
+        std::find(kOfLaunch.begin(), kOfLaunch.end(), tokens_.text(i - 2)) != kOfLaunch.end())
+      return;
+    for (const char* other : {"(", "[", ".", "->", "=", "+=", "-=", "*=", "/=", "++", "--", "<"})
+      if (tokens_.is(i + 1, other)) return;
+    if (i > 2 && (tokens_.is(i - 3, "&") || tokens_.is(i - 3, ".") || tokens_.is(i - 3, "->") ||
+                  tokens_.is(i - 3, "++") || tokens_.is(i - 3, "--")))
+      return;
+    std::string before, behind;
+    std::size_t count = 0;
+    const std::vector<const CppVariable*> scope = places_.functions().in_scope(i);
+    for (auto it = scope.rbegin(); it != scope.rend() && count < kMost; ++it) {
+      const CppVariable& each = **it;
+      if (!is_real_type(each.type) || places_.functions().is_parameter(each) || each.declared + 1 >= i)
+        continue;
+      const int edit = places_.add({{i - 2, i, each.name}}, Code::wrong_expression, 2);
+      before = fmt::format("isomer_edits::swapped({}, ", edit) + before;
+      behind += fmt::format(", {})", each.name);
+      ++count;
+    }
+    if (count > 0) places_.surround(i - 2, i, before, behind);
   }
 
   bool is_list(std::size_t open) const {

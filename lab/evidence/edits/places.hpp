@@ -93,6 +93,9 @@ void add_expressions(EditPlaces& places);
 /// Constants of the source and of templates in each other's place.
 void add_constants(EditPlaces& places);
 
+/// Elements of a table of numbers in each other's place, or with another sign.
+void add_tables(EditPlaces& places);
+
 /// x, y, z and w of a variable, and the members that an object is made of, in each other's place.
 void add_members(EditPlaces& places);
 
@@ -103,6 +106,14 @@ void add_pairs(EditPlaces& places);
 void add_groups(EditPlaces& places);
 /// Sums that are multiplied where the maximum that they are made under grows.
 void add_rescaled(EditPlaces& places);
+
+/// Counts that are one less or more, or so many times another.
+void add_counts(EditPlaces& places);
+
+/// Dimensions of an index in each other's place.
+void add_levels(EditPlaces& places);
+/// Two statements in each other's place.
+void add_order(EditPlaces& places);
 
 /// Conditions, without each of their terms or joined in another way.
 void add_conditions(EditPlaces& places);

@@ -1,5 +1,6 @@
 #include "lab/evidence/edits/calls.hpp"
 #include "lab/evidence/edits/operands.hpp"
+#include "lab/evidence/edits/repeated.hpp"
 #include "lab/evidence/edits/siblings.hpp"
 #include "lab/evidence/edits/values.hpp"
 
@@ -439,6 +440,7 @@ void add_rewrites(EditPlaces& places) {
   add_signs_of_bytes(places, values, changed);
   add_siblings(places, values, changed);
   add_calls(places, values, changed);
+  add_repeated(places, values, changed);
   changed.write();
 }
 

@@ -115,6 +115,27 @@ T swapped(int number, T own, U other) {
   return own;
 }
 
+/// Where an element of a table lies: with one of the `count` − 1 numbers from `number` on, in its neighbour's place.
+template <class I>
+I placed(int number, int count, I index) {
+  if (any_of(number, count - 1))
+    for (int k = 0; k + 1 < count; ++k)
+      if (chosen(number + k)) {
+        if (index == static_cast<I>(k)) return static_cast<I>(k + 1);
+        if (index == static_cast<I>(k + 1)) return static_cast<I>(k);
+      }
+  return index;
+}
+
+/// The element of a table that lies at `index`, with another sign where that one's number is chosen.
+template <class I, class T>
+T signed_of(int number, int count, I index, T element) {
+  if (any_of(number, count))
+    for (int k = 0; k < count; ++k)
+      if (chosen(number + k) && index == static_cast<I>(k)) return static_cast<T>(-element);
+  return element;
+}
+
 /// A variable, or with its number another one of its type. Not `?:`: g++ 12 loses temporaries of an index behind one.
 template <class T>
 T& either(int number, T& another, T& own) {

@@ -17,11 +17,19 @@ namespace {
 
 using What = Passing::What;
 
+/// Whether what came back has other dimensions.
+bool other_shape(const Value& a, const Value& b) {
+  return a.is_tensor() && b.is_tensor() &&
+         !std::equal(a.tensor.shape.begin(), a.tensor.shape.begin() + a.tensor.rank, b.tensor.shape.begin(),
+                     b.tensor.shape.begin() + b.tensor.rank);
+}
+
 std::size_t changed_between(const CallOutcome& a, const CallOutcome& b) {
   std::size_t count = 0;
   for (std::size_t t = 0; t < a.got.size() && t < b.got.size(); ++t) {
     // What has another shape then is another answer.
     if (a.got[t].size() != b.got[t].size()) ++count;
+    if (t < a.values.size() && t < b.values.size() && other_shape(a.values[t], b.values[t])) ++count;
     for (std::size_t i = 0; i < a.got[t].size() && i < b.got[t].size(); ++i)
       count += !same_value(a.got[t][i], b.got[t][i]);
   }

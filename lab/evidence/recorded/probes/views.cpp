@@ -58,6 +58,7 @@ int strided(const Approach& approach, const Replayed& replayed, std::size_t role
   for (const Passing& passing : approach.form.passings) {
     if (passing.what != What::stride || passing.role != static_cast<int>(role)) continue;
     const int dim = passing.dim < 0 ? passing.dim + replayed.values[role].tensor.rank : passing.dim;
+    if (dim < 0) continue;  // of another argument, or of fewer dimensions
     if (dim >= static_cast<int>(given.size())) given.resize(static_cast<std::size_t>(dim) + 1);
     given[static_cast<std::size_t>(dim)] = true;
   }

@@ -314,6 +314,12 @@ class Calls:
             self.made.pop()
         self.storages.keep(set(names_in(self.made + self.asked())))
 
+    def finish(self):
+        """What is asked of the label once the test is over."""
+        self.inside = True
+        self.larger.finish()
+        self.inside = False
+
     def asked(self):
         """Calls that no test made."""
         return self.beyond.asked + self.sizes.asked + self.larger.asked

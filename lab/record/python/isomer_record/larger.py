@@ -1,8 +1,9 @@
 """What the label answers where one size is a larger one: a test whose sizes are all within a block shows no second one.
 
-A size is what it is for sizes.py, and all that have it are made larger together. Tensors grow by their own elements in another
-order, of which real numbers are changed a little, so that no part of one is like another. What the label was not made for it
-must not be asked: besides what sizes.py leaves out, that is what leaves a part of an argument unread that the test's call reads.
+A size is what it is for sizes.py, and all that have it are made larger together, but for what is another number in another call
+of the test. Tensors grow by their own elements in another order, of which real numbers are changed a little, so that no part of
+one is like another; rows that are in order, or of one length, stay so. What the label was not made for it must not be asked:
+besides what sizes.py leaves out, that is what leaves a part of an argument unread that the test's call reads.
 """
 
 import copy
@@ -15,7 +16,7 @@ import torch
 
 from .beyond import tensors_of
 from .last_read import LastRead
-from .sizes import Sizes, integers_of, is_whole, plain
+from .sizes import Sizes, counts_along, integers_of, is_whole, plain
 
 # Each a little more than usual blocks, and what they divide, are.
 TARGETS = (19, 35, 67, 131, 259, 515, 1027, 4099, 16387, 65539)
@@ -27,6 +28,8 @@ GIVEN, BOTH, ALL = 256 << 10, 2 << 20, 2 << 20
 SECONDS_OF_A_CALL = 0.3
 SECONDS_OF_A_NEAR, SECONDS_OF_A_FAR = 2.5, 1.0
 SECONDS_OF_ALL = 5.0
+# Bytes of what calls were given, until the test is over.
+GIVEN_OF_ALL = 64 << 20
 # A whole number of more than this is no index.
 INDICES = 1 << 16
 # Of what the test's call reaches of an argument.
@@ -55,7 +58,7 @@ def in_order(tensor, size):
 
 
 def can_grow(size, tensors, integers):
-    if any(is_whole(each) and in_order(each, size) for each in tensors):
+    if any(is_whole(each) and (in_order(each, size) or counts_along(each, size)) for each in tensors):
         return False
     if size > 2:
         return True
@@ -91,27 +94,79 @@ def places(size, to, generator):
     return torch.cat(rounds)[:to]
 
 
-# Of which dimensions a size is made larger: of all, or, where a tensor is square by chance, of one of these two.
-ALL_OF_THEM = "all"
+SEQUENCES = (list, tuple, torch.Size)
+
+
+def extents(value, path=()):
+    """Path → sizes, of each tensor and each whole number; a number is one."""
+    if isinstance(value, torch.Tensor):
+        return {path: tuple(value.shape)}
+    if type(value) is int:
+        return {path: (value,)}
+    items = value.items() if isinstance(value, dict) else enumerate(value) if type(value) in SEQUENCES else ()
+    return {at: sizes for key, each in items for at, sizes in extents(each, (*path, key)).items()}
+
+
+def classes(size, given, calls):
+    """The places (path, dimension) that have a size, those together which have one number in every call; those that never
+    change are left out where others do."""
+    own = extents(given)
+    those = {path: sizes for path, sizes in own.items() if size in sizes}
+    alike = [each for each in calls if all(len(each.get(path, ())) == len(sizes) for path, sizes in those.items())]
+    found = {}
+    for path, sizes in those.items():
+        for dim, n in enumerate(sizes):
+            if n == size:
+                found.setdefault(tuple(each[path][dim] for each in alike), set()).add((path, dim))
+    changing = [each for each in found if len(set(each)) > 1]
+    shapes = {path for path, _ in paths_of_tensors(given)}
+    return [frozenset(found[each]) for each in changing or found if any(path in shapes for path, _ in found[each])]
+
+
+def paths_of_tensors(value, path=()):
+    if isinstance(value, torch.Tensor):
+        return [(path, value)]
+    items = value.items() if isinstance(value, dict) else enumerate(value) if type(value) in SEQUENCES else ()
+    return [each for key, item in items for each in paths_of_tensors(item, (*path, key))]
+
+
+# Of which dimensions a size is made larger: of the places of a class, or, where a tensor is square by chance, of one of two.
 OF_SQUARES = ("first", "but first", "last", "but last")
 
 
-def dimensions(tensor, size, way):
-    dims = [dim for dim, n in enumerate(tensor.shape) if n == size]
-    if way == ALL_OF_THEM:
+def dimensions(tensor, size, way, path):
+    places, which = way
+    dims = [dim for dim, n in enumerate(tensor.shape) if n == size and (path, dim) in places]
+    if not which:
         return dims
     if len(dims) < 2:
-        return dims if way.startswith("but") else []
-    return {"first": dims[:1], "last": dims[-1:], "but first": dims[1:], "but last": dims[:-1]}[way]
+        return dims if which.startswith("but") else []
+    return {"first": dims[:1], "last": dims[-1:], "but first": dims[1:], "but last": dims[:-1]}[which]
 
 
-def grown_tensor(tensor, size, to, way):
+def kept_in_order(tensor, part):
+    """Rows that lie in order, sum up to one, or are of length one, are so in what is made of them."""
+    for dim, n in enumerate(tensor.shape):
+        if n > 2:
+            steps = tensor.diff(dim=dim)
+            if bool((steps >= 0).all()) and bool((steps > 0).any()):
+                part = part.sort(dim=dim).values
+    near = 1e-5 if tensor.dtype in (torch.float32, torch.float64) else 1e-2
+    if tensor.dim() > 0 and tensor.shape[-1] > 1:
+        if bool((tensor >= 0).all()) and bool(((tensor.sum(-1) - 1).abs() < near).all()):
+            part = part / part.sum(-1, keepdim=True)
+        elif bool(((tensor.norm(dim=-1) - 1).abs() < near).all()):
+            part = part / part.norm(dim=-1, keepdim=True)
+    return part
+
+
+def grown_tensor(tensor, dims, size, to):
     generator = torch.Generator().manual_seed(to)
     part = tensor.detach()
     real = part.is_floating_point()
     if real and part.element_size() == 1:
         part = part.view(torch.uint8)
-    for dim in dimensions(tensor, size, way):
+    for dim in dims:
         part = part.index_select(dim, places(size, to, generator).to(part.device))
     part = part.contiguous()
     if real and part.dtype != torch.uint8 and bool((part.double() % 1 != 0).any()):
@@ -120,7 +175,7 @@ def grown_tensor(tensor, size, to, way):
         for dim, n in enumerate(tensor.shape):
             own = own.narrow(dim, 0, n)
         own.fill_(1)  # the test's own elements
-        part = part * factor.to(part.dtype).to(part.device)
+        part = kept_in_order(tensor.detach(), part * factor.to(part.dtype).to(part.device))
     elif is_whole(part) and not is_data(part) and int(part.min()) >= 0 and int(part.max()) == size:
         part = torch.where(part == size, torch.full_like(part, to), part)  # a length
     if real and part.dtype == torch.uint8:
@@ -128,14 +183,18 @@ def grown_tensor(tensor, size, to, way):
     return part.requires_grad_(tensor.requires_grad)
 
 
-def grown(value, size, to, way):
+def grown(value, size, to, way, path=()):
+    """`way`: of which places, and which of two dimensions of a tensor."""
     if isinstance(value, torch.Tensor):
-        return grown_tensor(value, size, to, way) if dimensions(value, size, way) and value.numel() > 0 else value
+        dims = dimensions(value, size, way, path)
+        return grown_tensor(value, dims, size, to) if dims and value.numel() > 0 else value
     if isinstance(value, dict):
-        return {key: grown(each, size, to, way) for key, each in value.items()}
-    if type(value) in (list, tuple, torch.Size):
-        return type(value)(grown(each, size, to, way) for each in value)
-    return to if type(value) is int and value == size else value
+        return {key: grown(each, size, to, way, (*path, key)) for key, each in value.items()}
+    if type(value) in SEQUENCES:
+        return type(value)(grown(each, size, to, way, (*path, i)) for i, each in enumerate(value))
+    if type(value) is int:
+        return to if (path, 0) in way[0] else value
+    return value
 
 
 def ways_of_squares(size, tensors, integers):
@@ -157,24 +216,40 @@ class Larger(Sizes):
         super().__init__(launches)
         self.sizes = sizes
         self.bytes = 0
+        self.calls = {}  # of each function what all its calls were given
+        self.later, self.waiting = [], 0
 
     def wanted(self, name, args, kwargs):
         self.of_kernels = True
-        return self.spent < SECONDS_OF_ALL and self.bytes < ALL and super().wanted(name, args, kwargs)
+        return self.waiting < GIVEN_OF_ALL and super().wanted(name, args, kwargs)
+
+    def copies(self, name, args, kwargs):
+        self.calls.setdefault(name, []).append(extents((args, kwargs)))
+        return super().copies(name, args, kwargs)
 
     def ask(self, name, function, given, group, seconds, storages, side_of, names):
-        """Adds the answers, as calls. `side_of` and `names` write a value and name the arguments as of every call."""
+        """What is to be asked once all the test's calls are known."""
         if given is None or seconds > SECONDS_OF_A_CALL:
             return
         tensors = tensors_of(list(given))
         self.functions.setdefault(name, []).append([tuple(each.shape) for each in tensors])
-        if not tensors or not plain(tensors):
-            return
+        if tensors and plain(tensors):
+            self.waiting += sum(each.numel() * each.element_size() for each in tensors)
+            self.later.append(functools.partial(self.ask_now, name, function, given, group, storages, side_of, names))
+
+    def finish(self):
+        """Adds the answers, as calls."""
+        while self.later:
+            self.later.pop(0)()
+
+    def ask_now(self, name, function, given, group, storages, side_of, names):
+        """`side_of` and `names` write a value and name the arguments as of every call."""
+        tensors = tensors_of(list(given))
         launches = self.launches.__dict__.copy()
         states = torch.get_rng_state(), random.getstate()
         begin = time.process_time()
 
-        def asked(size, to, way=ALL_OF_THEM):
+        def asked(size, to, way):
             """Seconds of the label's answer; None where it is not to be had."""
             if self.spent + time.process_time() - begin > SECONDS_OF_ALL or self.bytes > ALL:
                 return None
@@ -195,12 +270,14 @@ class Larger(Sizes):
             reached, own = self.launches.reached, time.process_time() - begin
             integers, near = integers_of(list(given)), []
             for size in self.all_of(given):
-                near.append((size, *self.near(size, own, tensors, asked)))
-                for way in ways_of_squares(size, tensors, integers):
-                    self.near(size, own, tensors, functools.partial(asked, way=way))
-            for size, to, lasted in near:
+                for places_alike in classes(size, given, self.calls[name]):
+                    whole = functools.partial(asked, way=(places_alike, ""))
+                    near.append((size, whole, *self.near(size, own, tensors, whole)))
+                    for which in ways_of_squares(size, tensors, integers):
+                        self.near(size, own, tensors, functools.partial(asked, way=(places_alike, which)))
+            for size, whole, to, lasted in near:
                 if to is not None:
-                    self.far(size, to, (own, lasted), tensors, asked)
+                    self.far(size, to, (own, lasted), tensors, whole)
         except Exception:
             return  # a type that cannot be made larger
         finally:

@@ -107,6 +107,7 @@ def record(job):
     run = run_test.TestRun(test_path, test_text, label, made, cannot_answer, one_file)
     try:
         run.run()
+        made.finish()
     except calls.TooLarge as large:
         made.keep_finished()
         if not made.made:

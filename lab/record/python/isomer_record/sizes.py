@@ -62,8 +62,15 @@ def related(size, to, tensors, integers):
     return False
 
 
+def counts_along(tensor, size):
+    """Whether whole numbers count the parts of that size, one behind the other."""
+    return tensor.dim() == 1 and tensor.numel() > 0 and bool((tensor >= 0).all()) and int(tensor.sum()) == size
+
+
 def pointed_at(size, to, tensors, integers):
     """Whether something may be an index, or a length, that the smaller size does not hold."""
+    if any(is_whole(each) and counts_along(each, size) for each in tensors):
+        return True
     if any(to <= each < size for each in integers):
         return True
     return any(bool(((each >= to) & (each <= size)).any()) for each in tensors if is_whole(each) and each.numel() > 0)

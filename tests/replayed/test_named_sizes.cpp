@@ -1,0 +1,123 @@
+// Numbers that no caller passes, by what their names say of the tensors.
+#include "recorded_call.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+namespace {
+
+constexpr const char* kFile = "named_sizes.cu";
+
+float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
+
+Value waves(const char* name, const std::vector<std::int64_t>& shape) {
+  Value value = tensor_value(name, DType::f32, shape);
+  for (std::int64_t i = 0; i < value.tensor.numel(); ++i)
+    f32(value)[i] = static_cast<float>(std::sin(1.3 * static_cast<double>(i) + 0.4));
+  return value;
+}
+
+TEST(NamedSizes, OfOuterAndInnerLieRoundTheAxisThatTheCallSays) {
+  Recording recording;
+  for (const auto& [shape, axis] : std::vector<std::pair<std::vector<std::int64_t>, int>>{
+           {{6, 5, 3, 3}, 0}, {{2, 7, 10}, 1}, {{11, 13}, -1}}) {
+    const auto rank = static_cast<int>(shape.size());
+    const int at = axis < 0 ? axis + rank : axis;
+    std::int64_t inner = 1;
+    for (int d = at + 1; d < rank; ++d) inner *= shape[static_cast<std::size_t>(d)];
+    const std::int64_t along = shape[static_cast<std::size_t>(at)];
+    record(recording, "scale_channels",
+           {waves("x", shape), waves("scale", {along}), integer_value("axis", axis),
+            tensor_value("y", DType::f32, shape)},
+           [&](std::vector<Value>& v) {
+             for (std::int64_t i = 0; i < v[0].tensor.numel(); ++i)
+               f32(v[3])[i] = f32(v[0])[i] * f32(v[1])[i / inner % along];
+           });
+  }
+  const Diagnosis said = judged(kFile, "along_axis", recording);
+  expect_told(said, {}, "");
+  EXPECT_EQ(said.called_with, "outer=1, channels=6, inner=45");
+}
+
+TEST(NamedSizes, ARowsStrideIsOfTheDimensionBeforeTheLast) {
+  Recording recording;
+  for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{2, 5, 50}, {7, 13}}) {
+    const std::vector<std::int64_t> rows(shape.begin(), shape.end() - 1);
+    record(recording, "entropies", {waves("x", shape), tensor_value("r", DType::f32, rows)},
+           [&](std::vector<Value>& v) {
+             const std::int64_t cols = shape.back();
+             for (std::int64_t row = 0; row < v[1].tensor.numel(); ++row) {
+               double sum = 0;
+               for (std::int64_t i = 0; i < cols; ++i) sum += f32(v[0])[row * cols + i];
+               f32(v[1])[row] = static_cast<float>(sum);
+             }
+           });
+  }
+  const Diagnosis said = judged(kFile, "row_sums", recording);
+  expect_told(said, {}, "");
+  EXPECT_EQ(said.called_with, "rows=10, cols=50, row_stride=50");
+}
+
+TEST(NamedSizes, PartsOfARowAreARatioOfTwoSizes) {
+  Recording recording;
+  for (const auto& [boxes, classes] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{17, 3}, {70, 1}, {9, 5}})
+    record(recording, "move",
+           {waves("deltas", {boxes, classes * 4}), waves("boxes", {boxes, 4}),
+            tensor_value("moved", DType::f32, {boxes, classes * 4})},
+           [&, count = classes](std::vector<Value>& v) {
+             for (std::int64_t i = 0; i < v[0].tensor.numel(); ++i)
+               f32(v[2])[i] = f32(v[0])[i] + f32(v[1])[i / 4 / count * 4 + i % 4];
+           });
+  const Diagnosis said = judged(kFile, "boxes_of_classes", recording);
+  expect_told(said, {}, "");
+  EXPECT_EQ(said.called_with, "num_boxes=17, num_classes=3");
+}
+
+Recording packed_numbers(bool halved) {
+  Recording recording;
+  for (const auto& [rows, cols] : std::vector<std::pair<std::int64_t, std::int64_t>>{{12, 64}, {9, 70}}) {
+    Value packed = tensor_value("packed", DType::u8, {rows * cols / 2, 1});
+    for (std::int64_t i = 0; i < packed.tensor.numel(); ++i)
+      static_cast<std::uint8_t*>(packed.tensor.data)[i] = static_cast<std::uint8_t>(i * 37 + 11);
+    record(recording, "unpack", {packed, tensor_value("out", DType::f32, {rows, cols})},
+           [&](std::vector<Value>& v) {
+             for (std::int64_t i = 0; i < v[1].tensor.numel(); ++i) {
+               const int both = static_cast<std::uint8_t*>(v[0].tensor.data)[i / 2];
+               f32(v[1])[i] = static_cast<float>(both >> i % 2 * 4 & 15) * (halved ? 0.5F : 1.F);
+             }
+           });
+  }
+  return recording;
+}
+
+TEST(NamedSizes, ALoneNCountsAllThatIsWritten) {
+  const Diagnosis right = judged(kFile, "nibbles", packed_numbers(false));
+  expect_told(right, {}, "");
+  EXPECT_EQ(right.called_with, "n=768");
+  // Where no answer is right, it is what fills the results.
+  EXPECT_EQ(judged(kFile, "nibbles", packed_numbers(true)).called_with, "n=768");
+}
+
+TEST(NamedSizes, IntegersThatAreSaidToBeNarrowAreALimit) {
+  Value ids = tensor_value("ids", DType::i64, {5});
+  for (int i = 0; i < 5; ++i) static_cast<std::int64_t*>(ids.tensor.data)[i] = 3 * i % 7;
+  Recording recording;
+  record(recording, "pick", {waves("x", {7}), ids, tensor_value("y", DType::f32, {5})},
+         [](std::vector<Value>& v) {
+           for (int i = 0; i < 5; ++i)
+             f32(v[2])[i] = f32(v[0])[static_cast<std::int64_t*>(v[1].tensor.data)[i]];
+         });
+  const Diagnosis said = judged(kFile, "picked", recording);
+  EXPECT_EQ(said.verdict(), "pass") << said.error
+                                    << (said.findings.empty() ? "" : said.findings.back().evidence);
+  ASSERT_EQ(said.findings.size(), 1u);
+  EXPECT_EQ(said.findings[0].code, Code::convention) << said.findings[0].evidence;
+}
+
+}  // namespace
+}  // namespace isomer::lab
