@@ -88,7 +88,8 @@ struct CallSettings {
   int repeats = 1;
   bool kernels_idle = false;  ///< no thread of what is launched runs: what is left is computed by the host
   std::uint32_t most_threads = 0;  ///< of a block along x alone, whatever a launch asks for; 0: as it asks
-  /// Of a source with exchangeable expressions which of them are others; 0: none.
+  /// Of a source with exchangeable expressions which of them are others; 0: none. −1 as the first of them:
+  /// none, and the answer says which the call comes to.
   std::array<int, 4> edits = {};
   // On a real device:
   bool fresh = false;  ///< in a process that no call was made in
@@ -151,12 +152,13 @@ struct Answer {
   bool unknown_element = false;  ///< not callable: its PyTorch does not have the element type of a tensor
   bool asserted = false;         ///< an assertion in a kernel of its own does not hold
   int launches = 0;
-  std::string output;           ///< what it printed, cut
-  std::string launch;           ///< of a bare kernel: its geometry, and where that came from
-  bool launch_guessed = false;  ///< neither its source nor the caller says it
-  double worked_seconds = 0;    ///< of the processor, on this call
-  bool waits_for_ever = false;  ///< timed out: its threads wait for what none of them will do
-  bool unwatched = false;       ///< the watch was asked for, and takes too long with so much to do
+  std::string output;              ///< what it printed, cut
+  std::string launch;              ///< of a bare kernel: its geometry, and where that came from
+  bool launch_guessed = false;     ///< neither its source nor the caller says it
+  double worked_seconds = 0;       ///< of the processor, on this call
+  std::vector<int> reached_edits;  ///< where CallSettings::edits ask for them
+  bool waits_for_ever = false;     ///< timed out: its threads wait for what none of them will do
+  bool unwatched = false;          ///< the watch was asked for, and takes too long with so much to do
   // Of a real device:
   std::string device;           ///< its name
   std::vector<double> seconds;  ///< of each measured call, the device's time

@@ -175,7 +175,7 @@ Code code_of_both(const Finding& seen, const Finding& edit) {
   constexpr std::array<Code, 4> kLeftOut = {Code::ignores_argument, Code::missing_term, Code::missing_scale,
                                             Code::unwritten_output};
   const bool left_out = std::find(kLeftOut.begin(), kLeftOut.end(), seen.code) != kLeftOut.end();
-  if (left_out && (edit.code == Code::inverted_condition || is_of_table(edit))) return edit.code;
+  if (is_of_table(edit) || (left_out && edit.code == Code::inverted_condition)) return edit.code;
   if (seen.code == Code::ignores_argument && has_the_same_words(edit)) return edit.code;
   if (left_out && seen.code != Code::unwritten_output && has_another_order(edit)) return edit.code;
   // Of several edits of the label that give the same answers the one that is this one.

@@ -121,6 +121,9 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
           size >= kHandful && size * kMuchLess <= outcomes[*asked].elements &&
           (small == nullptr || size < elements_of(*small)) && !is_right(each, {}))
         small = &each;
+  other.settings = brief(approach.settings, outcomes[*asked].answer.worked_seconds, false, true);
+  other.settings.edits = kWhichAreReached;
+  const std::vector<bool> reached = reached_by(replay_once(other, calls[*asked]).answer);
   const EditTrials trials = {
       [&](const EditNumbers& numbers) {
         return (small == nullptr || is_right(*small, numbers)) && right(*asked, numbers, !tells);
@@ -134,7 +137,8 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
         other.settings = brief(approach.settings, outcomes[*asked].answer.worked_seconds, false, true);
         other.settings.edits = numbers;
         return replay_once(other, calls[*asked]).answer.launches != outcomes[*asked].answer.launches;
-      }};
+      },
+      reached};
   const auto search = [&](KeptSearch known) { return helpful_edits(*build, trials, how, known, tried); };
   std::vector<const Exchange*> list;
   if (small != nullptr) {

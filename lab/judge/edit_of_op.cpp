@@ -77,9 +77,13 @@ Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Qu
            (!how.watched || std::all_of(now.answers.begin(), now.answers.end(),
                                         [](const Answer& answer) { return is_clean(answer, false); }));
   };
+  CallSettings which = brief(questions.settings, 0.2, how.watched, true);
+  which.edits = kWhichAreReached;
   const EditTrials trials = {
       [&](const EditNumbers& edit) { return right(*build->candidate, form, *asked, edit); },
-      [&](const EditNumbers& edit) { return holds(*build->candidate, form, edit); }};
+      [&](const EditNumbers& edit) { return holds(*build->candidate, form, edit); },
+      {},
+      reached_by(try_call(*build->candidate, form, *called.port, *asked, which).answer)};
   std::vector<const Exchange*> list = helpful_edits(*build, trials, how, kept, tried);
   if (list.empty())
     list = helpful_rebuilt(

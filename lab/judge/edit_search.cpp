@@ -73,6 +73,16 @@ bool is_of_a_size(const Exchange& edit) {
   return false;
 }
 
+/// Whether one of the places that an edit changes is come to; those that have too large a number are not
+/// known.
+bool is_reached(const std::vector<bool>& reached, const EditNumbers& numbers) {
+  constexpr int kMostNumbers = 1 << 16;
+  return reached.empty() || std::any_of(numbers.begin(), numbers.end(), [&](int each) {
+           return each >= kMostNumbers || (each > 0 && static_cast<std::size_t>(each) < reached.size() &&
+                                           reached[static_cast<std::size_t>(each)]);
+         });
+}
+
 }  // namespace
 
 CallSettings brief(CallSettings settings, double worked, bool watch, bool helps) {
@@ -91,6 +101,15 @@ bool is_clean(const Answer& answer, bool shared) {
 
 KeptSearch kept_search(const ExchangedBuild& build, const EditsAsked& how, double rtol, double atol) {
   return {build, {how.watched ? 1.0 : 0.0, double(how.most), how.seconds, rtol, atol}};
+}
+
+std::vector<bool> reached_by(const Answer& answer) {
+  std::vector<bool> reached;
+  if (answer.ok() && !answer.reached_edits.empty()) {
+    reached.resize(static_cast<std::size_t>(answer.reached_edits.back()) + 1);
+    for (const int each : answer.reached_edits) reached[static_cast<std::size_t>(each)] = true;
+  }
+  return reached;
 }
 
 std::vector<const Exchange*> helpful_edits(const ExchangedBuild& build, const EditTrials& trials,
@@ -122,6 +141,7 @@ std::vector<const Exchange*> helpful_edits(const ExchangedBuild& build, const Ed
   for (const Exchange* each : order) {
     const Exchange& edit = *each;
     if (passed() >= until || list.size() == kEnough || tried == how.most) break;
+    if (!is_reached(trials.reached, edit.numbers)) continue;
     // A barrier changes no number but where threads meet.
     if (edit.code == Code::missing_barrier && !how.watched) continue;
     ++tried;

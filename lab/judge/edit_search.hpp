@@ -20,7 +20,13 @@ struct EditTrials {
   std::function<bool(const EditNumbers&)> quick, all;
   /// Whether other kernels are launched with it than without: what is wrong may be passed by. May be null.
   std::function<bool(const EditNumbers&)> launches_others = {};
+  /// Numbers of the edits that the wrong call comes to; no other one mends it. Empty where that is not known.
+  std::vector<bool> reached = {};
 };
+
+/// What a call is asked with to say that, and what its answer says.
+inline constexpr EditNumbers kWhichAreReached = {-1, 0, 0, 0};
+std::vector<bool> reached_by(const Answer& answer);
 
 /// Such settings that a call with an edit ends soon: what an edit does may never end. `helps`: one call is
 /// right with it, so that it is worth the time that the others take on a busy machine, watched.

@@ -94,8 +94,10 @@ void GroupReplay::run(const std::vector<Replayed>& group) {
   if (calls.empty()) return;
   ask_as(bound, calls);
   find_codes(calls, asked);
+  try_other_numbers(calls, at_first, bound);
   try_own_by_name(calls, at_first, bound);
   try_lent_room(calls, bound);
+  try_numbers_for_none(calls);
   try_cleared_room(calls);
   tell_own_tensors(calls.front());
   keep_those_with_own_tensors(approach_.form, large);

@@ -99,6 +99,11 @@ class GroupReplay {
   /// Tensors that the label computes on its way, for pointers of their names that an argument of another name
   /// was passed to: where that makes more of the answers right. `at_first`: what was told before the calls.
   void try_own_by_name(std::vector<Replayed>& calls, const Diagnosis& at_first, Bound& bound);
+  /// A caller's number of another name than the parameter that it was passed to, to another parameter: where
+  /// that makes every answer right.
+  void try_other_numbers(const std::vector<Replayed>& calls, const Diagnosis& at_first, Bound& bound);
+  /// Of a number that callers say None for the one that stands for it: where that makes every answer right.
+  void try_numbers_for_none(const std::vector<Replayed>& calls);
   /// A note of those that are passed.
   void tell_own_tensors(const Replayed& call);
   /// Room for memory that the recorded calls pass nothing for: where the answers are right with it, or are

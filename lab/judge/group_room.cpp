@@ -51,8 +51,15 @@ std::string GroupReplay::memory_of_nobody() const {
     return std::any_of(outcome.answer.seen.begin(), outcome.answer.seen.end(),
                        [](const Seen& seen) { return seen.null; });
   });
+  // Who launches nothing where others are answered asks for it.
+  const bool refuses =
+      !outcomes_.empty() && std::all_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& outcome) {
+        return outcome.answer.ok() && !outcome.right() && outcome.answer.launches == 0 &&
+               outcome.answer.refused_launches.empty();
+      });
   std::string names;
-  for (std::size_t i = 0; read && i < form.passings.size() && i < form.entry->parameters.size(); ++i) {
+  for (std::size_t i = 0; (read || refuses) && i < form.passings.size() && i < form.entry->parameters.size();
+       ++i) {
     const Parameter& p = form.entry->parameters[i];
     if (form.passings[i].what != Passing::What::none || p.kind != Parameter::Kind::pointer || p.has_default)
       continue;
@@ -98,6 +105,70 @@ void GroupReplay::try_own_by_name(std::vector<Replayed>& calls, const Diagnosis&
   }
   take_back(as_bound);
   diagnosis_ = told;
+}
+
+void GroupReplay::try_other_numbers(const std::vector<Replayed>& calls, const Diagnosis& at_first,
+                                    Bound& bound) {
+  constexpr std::size_t kMostTried = 3;
+  if (all_right(outcomes_) || bound.unsure.empty() || std::any_of(outcomes_.begin(), outcomes_.end(), lost))
+    return;
+  std::vector<int> by_kind;
+  for (std::size_t p = 0; p < std::min(bound.form.passings.size(), entry_.parameters.size()); ++p) {
+    const Passing& passing = bound.form.passings[p];
+    if (passing.what != Passing::What::role || entry_.parameters[p].kind != Parameter::Kind::integer)
+      continue;
+    const auto role = static_cast<std::size_t>(passing.role);
+    if (calls.front().values[role].kind == Value::Kind::integer &&
+        bare(calls.front().roles[role].name) != bare(entry_.parameters[p].name))
+      by_kind.push_back(static_cast<int>(p));
+  }
+  if (by_kind.size() > kMostTried) by_kind.resize(kMostTried);
+  const GroupReplay as_bound = *this;
+  const Diagnosis told = diagnosis_;
+  for (const int each : by_kind) {
+    Bound other = bind_call(entry_, calls.front(), request_.sizes, {each});
+    take_codes(options_, calls.front(), other);
+    take_own_tensors(other.form, calls);
+    diagnosis_ = at_first;
+    outcomes_.clear();
+    adapted_ = false;
+    for (const Finding& finding : other.findings) add_once(diagnosis_.findings, finding);
+    ask_as(other, calls);
+    if (all_right(outcomes_)) {
+      bound = std::move(other);
+      return;
+    }
+    take_back(as_bound);
+    diagnosis_ = told;
+  }
+}
+
+void GroupReplay::try_numbers_for_none(const std::vector<Replayed>& calls) {
+  if (all_right(outcomes_) || std::any_of(outcomes_.begin(), outcomes_.end(), lost)) return;
+  const Replayed& call = calls.front();
+  for (std::size_t p = 0; p < std::min(approach_.form.passings.size(), entry_.parameters.size()); ++p) {
+    const Parameter& parameter = entry_.parameters[p];
+    if (parameter.kind != Parameter::Kind::real && parameter.kind != Parameter::Kind::integer) continue;
+    bool none = false;
+    for (std::size_t r = 0; r < call.roles.size() && r < call.values.size(); ++r)
+      none = none ||
+             (call.values[r].kind == Value::Kind::none && bare(call.roles[r].name) == bare(parameter.name));
+    if (!none) continue;
+    constexpr double kVeryLarge = 1e30;
+    for (const double number : {-1.0, 0.0, kVeryLarge}) {
+      if (number == kVeryLarge && parameter.kind == Parameter::Kind::integer) continue;
+      Approach other = approach_;
+      other.form.passings[p] = Passing();
+      other.form.passings[p].what = Passing::What::constant;
+      other.form.passings[p].constant = number;
+      std::vector<CallOutcome> outcomes;
+      for (const Replayed& each : calls) outcomes.push_back(replay_once(other, each));
+      if (!all_right(outcomes)) continue;
+      approach_ = std::move(other);
+      outcomes_ = std::move(outcomes);
+      return;
+    }
+  }
 }
 
 void GroupReplay::tell_own_tensors(const Replayed& call) {

@@ -17,7 +17,7 @@ namespace isomer::lab {
 struct EditsAsked {
   bool any = false;
   bool watched = false;  ///< memory or the order of threads is at fault: each call is watched
-  int most = 3000;       ///< edits that are tried
+  int most = 5000;       ///< edits that are tried
   double seconds = 20;   ///< for which they are, on a busy machine
   /// Other calls, of huge numbers among them: an edit that makes an infinity of what has an answer hides a
   /// fault and mends none. May be null.

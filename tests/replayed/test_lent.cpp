@@ -43,6 +43,43 @@ TEST(Lent, AWorkspaceIsMemoryOfAnyContent) {
   }));
 }
 
+TEST(Lent, RoomIsForThemTooWhoRefuseWithoutIt) {
+  const Diagnosis said = judged(kFile, "sum_rows_or_refuse", sums_of_rows("sum_rows_or_refuse"));
+  EXPECT_EQ(said.verdict(), "pass") << said.error;
+}
+
+TEST(Lent, TwoStreamsMayEachHaveAPartOfIt) {
+  const Diagnosis said = judged(kFile, "sum_rows_joined", sums_of_rows("sum_rows_joined"));
+  EXPECT_EQ(said.verdict(), "pass") << (said.findings.empty() ? said.error : said.findings[0].evidence);
+}
+
+/// The same with one more argument of the label's.
+Recording with_argument(const char* name, const Value& value) {
+  Recording recording = sums_of_rows(name);
+  for (RecordedCall& call : recording.calls) {
+    Value own = value;
+    if (own.kind == Value::Kind::integer) own.integer = call.before[0].tensor.size(1);
+    call.before.push_back(own);
+    call.after.push_back(own);
+    call.keyword.push_back(false);
+  }
+  return recording;
+}
+
+TEST(Lent, ANumberThatIsNoneIsWhatTheSourceTakesForIt) {
+  Value none;
+  none.name = "limit";
+  const Diagnosis said = judged(kFile, "sum_rows_limited", with_argument("sum_rows_limited", none));
+  EXPECT_EQ(said.verdict(), "pass") << (said.findings.empty() ? said.error : said.findings[0].evidence);
+}
+
+TEST(Lent, AColumnsNumberCountsNoRows) {
+  const Diagnosis said =
+      judged(kFile, "sum_rows_of_columns", with_argument("sum_rows_of_columns", integer_value("columns", 0)));
+  EXPECT_EQ(said.verdict(), "pass") << (said.findings.empty() ? said.error : said.findings[0].evidence);
+  EXPECT_EQ(said.called_with, "N=6, K=13");
+}
+
 TEST(Lent, WhatIsReadOfItAndNobodyClearedIsTold) {
   const Diagnosis said = judged(kFile, "sum_rows_half_cleared", sums_of_rows("sum_rows_half_cleared"));
   expect_told(said, {Code::uninitialised_read}, "right where workspace holds zeros");

@@ -71,6 +71,7 @@ void send_answer() {
   end_host_limits();
   answer.result.reports.clear();
   answer.result.worked_seconds = worked_seconds();
+  answer.result.reached_edits = reached_edits();
   add_collected();
   deliver_answer(pack(answer));
 }
@@ -428,6 +429,7 @@ bool make_call(const SessionRequest& request, const std::vector<OfferedEntry>& o
     storages->release();
   }
   answer.result.worked_seconds = worked_seconds();
+  answer.result.reached_edits = reached_edits();
   add_collected();
   std::fflush(nullptr);
   deliver_answer(pack(answer));

@@ -115,6 +115,7 @@ std::string pack(const SessionAnswer& a) {
   put_all(w, a.returned);
   w.put(a.after)
       .put(a.result.worked_seconds)
+      .put(a.result.reached_edits)
       .put(a.result.device)
       .put(a.result.seconds)
       .put(a.result.differing);
@@ -127,7 +128,7 @@ SessionAnswer unpack_session_answer(const std::string& bytes) {
   in.get(a.result.reports), in.get(a.result.launches), in.get(a.result.refusals);
   get_all(in, a.storages);
   get_all(in, a.returned);
-  in.get(a.after), in.get(a.result.worked_seconds), in.get(a.result.device), in.get(a.result.seconds),
+  in.get(a.after), in.get(a.result.worked_seconds), in.get(a.result.reached_edits), in.get(a.result.device), in.get(a.result.seconds),
       in.get(a.result.differing);
   return a;
 }

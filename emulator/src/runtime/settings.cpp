@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -36,12 +37,24 @@ int lanes() {
 }  // namespace
 
 void choose_edits(const std::array<int, 4>& numbers) {
+  constexpr unsigned char kAsked = 2;  // of edits.h
+  if (numbers[0] < 0 || isomer_emulator_edits[0] < 0)
+    std::memset(isomer_emulator_edit_chosen, numbers[0] < 0 ? kAsked : 0, sizeof isomer_emulator_edit_chosen);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    isomer_emulator_edit_chosen[isomer_emulator_edits[i] & 0xffff] = 0;
+    if (isomer_emulator_edits[i] > 0) isomer_emulator_edit_chosen[isomer_emulator_edits[i] & 0xffff] = 0;
     isomer_emulator_edits[i] = numbers[i];
   }
   for (const int number : numbers)
     if (number > 0 && number < 1 << 16) isomer_emulator_edit_chosen[number] = 1;
+}
+
+std::vector<int> reached_edits() {
+  constexpr unsigned char kReached = 3;  // of edits.h
+  std::vector<int> list;
+  if (isomer_emulator_edits[0] < 0)
+    for (int i = 1; i < 1 << 16; ++i)
+      if (isomer_emulator_edit_chosen[i] == kReached) list.push_back(i);
+  return list;
 }
 
 Settings& settings() {

@@ -8,8 +8,11 @@
 
 namespace isomer::emulator {
 
-/// Which of a source's exchangeable expressions are others (isomer_emulator/edits.h); 0: none.
+/// Which of a source's exchangeable expressions are others (isomer_emulator/edits.h); 0: none. A first number
+/// of −1 asks which of them the call comes to.
 void choose_edits(const std::array<int, 4>& numbers);
+/// Their numbers, since that was asked.
+std::vector<int> reached_edits();
 
 /// How the running program was built: what it compiles while it runs is read in the same way.
 struct BuiltFrom {

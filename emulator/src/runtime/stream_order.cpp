@@ -38,8 +38,9 @@ struct Step {
   const void* stream = nullptr;
   const void* event = nullptr;
   std::vector<const Buffer*> written, read;
-  std::string kernel;  ///< empty: a copy or a memset
-  Place place;         ///< of a launch
+  std::map<const Buffer*, std::set<const void*>> starts;  ///< of a launch: where in each its pointers point
+  std::string kernel;                                     ///< empty: a copy or a memset
+  Place place;                                            ///< of a launch
   std::vector<void*> frames;
 };
 
@@ -127,10 +128,23 @@ class Reading {
     for (const Buffer* b : step.written) access(b, true, {clocks_.now(caller_), std::nullopt});
   }
 
+  /// Two launches that are given other places of one buffer: each may have a part of it.
+  static bool apart_in(const Buffer* buffer, const Access& one, const Access& other) {
+    if (!one.step || !other.step) return false;
+    const auto starts = [&](const Access& access) {
+      const auto& all = steps[*access.step].starts;
+      const auto found = all.find(buffer);
+      return found == all.end() ? std::set<const void*>() : found->second;
+    };
+    const std::set<const void*> a = starts(one), b = starts(other);
+    return !a.empty() && !b.empty() &&
+           std::none_of(a.begin(), a.end(), [&](const void* each) { return b.count(each) > 0; });
+  }
+
   void access(const Buffer* buffer, bool writes, const Access& own) {
     State& state = states_[buffer];
     const auto ordered = [&](const Access& other) {
-      return clocks_.stream_knows(own.moment.stream, other.moment);
+      return clocks_.stream_knows(own.moment.stream, other.moment) || apart_in(buffer, own, other);
     };
     if (state.write && !ordered(*state.write)) tell(*state.write, own.step, buffer);
     if (!writes) {
@@ -255,7 +269,9 @@ void launched(const LaunchRequest& request, std::string_view kinds) {
       const void* pointer = nullptr;
       std::memcpy(&pointer, bytes + at, sizeof pointer);
       const Buffer* b = Memory::instance().find(pointer);
-      if (b != nullptr) (known && kinds[i] == 'p' ? step.written : step.read).push_back(b);
+      if (b == nullptr) continue;
+      (known && kinds[i] == 'p' ? step.written : step.read).push_back(b);
+      step.starts[b].insert(pointer);
     }
   }
   add(std::move(step));

@@ -59,6 +59,15 @@ bool is_axis(const std::string& name) {
   return axis.is(lower_case(name));
 }
 
+bool is_of_rows(const std::string& name) {
+  static const Pattern rows("[nmb]|n?_?rows?|num_rows|batch(?:_?size)?|n_?tokens|num_tokens|tokens");
+  return rows.is(lower_case(name));
+}
+bool is_of_columns(const std::string& name) {
+  static const Pattern columns("n?_?cols?|n?_?columns|num_cols|num_columns|width");
+  return columns.is(lower_case(name));
+}
+
 /// Whether a name says how the original is launched: BLOCK_SIZE, tile_m, num_warps.
 bool is_of_tiles(const std::string& name) {
   static const Pattern tiles("block_?\\w*|tile_?\\w*|num_(warps|stages|ctas)|bs|\\w+_block_size|\\w+_tile");
@@ -389,6 +398,13 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
       return false;
     if (parameter.kind == Kind::integer && is_axis(replayed.roles[r].name) && !is_axis(parameter.name) &&
         replayed.values[r].kind == Value::Kind::integer && replayed.values[r].integer < Tensor::kMaxRank)
+      return false;
+    // Nor do columns count rows where there is another number.
+    if (parameter.kind == Kind::integer && is_of_columns(replayed.roles[r].name) &&
+        is_of_rows(parameter.name) &&
+        std::any_of(
+            parameters.begin() + static_cast<std::ptrdiff_t>(p) + 1, parameters.end(),
+            [](const Parameter& each) { return each.kind == Kind::integer && !is_of_rows(each.name); }))
       return false;
     // Nor is an option, or a number of another name where the label says which size this one is.
     if (parameter.kind == Kind::integer && bare(parameter.name) != bare(replayed.roles[r].name) &&

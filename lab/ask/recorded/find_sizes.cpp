@@ -257,7 +257,7 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
            std::any_of(calls.front().outputs.begin(), calls.front().outputs.end(),
                        [&](const Replayed::Output& each) { return each.role == passing.role; });
   };
-  std::optional<Form> best_open;
+  std::optional<Form> best_open, filled;
   for (const LikelySizes& way : ways) {
     const Tried now = attempt(way.form);
     if (right) return SizesBy::right_answer;
@@ -269,6 +269,7 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
       nearest_open = now.score + (whole ? kWhole : 0);
       best_open = way.form;
     }
+    if (!filled && way.against == 0 && now.fills && !now.spoils && !now.got.empty()) filled = way.form;
     if (!now.keeps || now.got.empty() || (!now.fills && !likeliest)) continue;
     if (!likely) {
       likely = way.form;
@@ -303,6 +304,8 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
   if (right) return SizesBy::right_answer;
   if (endless == kMostEndless && !likely && decided) likely = ways.front().form;
   if (best_open && (!likely || nearest_open > kWhole / 2)) likely = best_open;
+  // What writes its results and nothing else may read astray by its own fault.
+  if (!likely) likely = filled;
   others = std::move(known).best();
   if (!likely) return SizesBy::guess;
   approach.form = *likely;
@@ -334,6 +337,16 @@ void of_all_ranks(Form& form, const std::vector<Replayed>& calls) {
   }
 }
 
+/// The one way that nothing speaks against, where it writes nothing astray.
+bool take_likeliest(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure) {
+  const std::vector<LikelySizes> ways = likely_sizes(approach.form, calls, unsure);
+  if (ways.empty() || ways.front().against > 0 || (ways.size() > 1 && ways[1].against == 0)) return false;
+  const Tried now = tried_with(approach, ways.front().form, by_size(calls));
+  if (now.spoils || now.got.empty()) return false;
+  approach.form = ways.front().form;
+  return true;
+}
+
 }  // namespace
 
 SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
@@ -355,6 +368,7 @@ SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const
         return by;
     approach = by_names;
     if (now.keeps) return SizesBy::likelihood;
+    if (now.spoils && take_likeliest(approach, calls, unsure)) return SizesBy::likelihood;
   } else {
     const SizesBy by = searched(approach, calls, rest, tried);
     if (by != SizesBy::guess) return by;

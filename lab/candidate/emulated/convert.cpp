@@ -205,6 +205,7 @@ Answer lab_answer(emulator::CallResult result, const std::vector<Value>& argumen
                   [](const RefusedLaunch& each) { return each.cause == RefusedLaunch::Cause::no_blocks; });
   answer.launches = static_cast<int>(result.launches.size());
   answer.worked_seconds = result.worked_seconds;
+  answer.reached_edits = std::move(result.reached_edits);
   answer.output = std::move(result.output);
   answer.device = std::move(result.device);
   answer.seconds = std::move(result.seconds);

@@ -137,7 +137,12 @@ class Bounds {
       }
     }
     if (list.empty()) return;
-    places_.surround(at, at, "", list);
+    // Behind all of a loop whose body has no braces of its own, where other edits put some round it.
+    const bool is_body = !block && (tokens_.is(first - 1, ")") || tokens_.is(first - 1, "else"));
+    if (is_body)
+      places_.surround(at + 1, at + 1, list + " ", "");
+    else
+      places_.surround(at, at, "", list);
   }
 
   /// The first word of the statement that ends there; the end itself where it is not found.

@@ -75,7 +75,12 @@ class Siblings {
         if (i > other.first && tokens_[i].begin > tokens_[i - 1].end) text += ' ';
         text += found == names.end() ? tokens_.text(i) : found->second;
       }
-      changed_.add(value, {{own.first, own.last, text}}, Code::missing_term, 1);
+      // What is so many times more there lacks a factor here.
+      const bool factor = text.find('*') != std::string::npos && text.find('+') == std::string::npos &&
+                          text.find('-') == std::string::npos &&
+                          tokens_.text(own.first, own.last).find('*') == std::string_view::npos;
+      changed_.add(value, {{own.first, own.last, text}}, factor ? Code::missing_scale : Code::missing_term,
+                   1);
       if (++ways == kMostWays) return;
     }
   }

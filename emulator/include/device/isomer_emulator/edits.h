@@ -10,18 +10,33 @@
 #include <type_traits>
 #include <utility>
 
-/// The numbers that are chosen, of which 0 is none, and by number whether it is one of them.
+/// The numbers that are chosen, of which 0 is none, and by number whether it is one of them. Where the first of them is
+/// −1 it is asked which edits lie where the call comes to: their numbers are marked, and none is chosen.
 extern "C" int isomer_emulator_edits[4];
 extern "C" unsigned char isomer_emulator_edit_chosen[1 << 16];
 
 namespace isomer_edits {
 
+constexpr unsigned char kChosen = 1, kAsked = 2, kReached = 3;
+
 inline bool chosen(int number) {
-  return number < 1 << 16 && isomer_emulator_edit_chosen[number & 0xffff] != 0;
+  if (number >= 1 << 16) return false;
+  unsigned char& mark = isomer_emulator_edit_chosen[number & 0xffff];
+  const unsigned char is = __atomic_load_n(&mark, __ATOMIC_RELAXED);
+  if (is == kAsked) __atomic_store_n(&mark, kReached, __ATOMIC_RELAXED);
+  return is == kChosen;
 }
 
 /// Whether one of `count` numbers from the first on is chosen.
 inline bool any_of(int first, int count) {
+  if (isomer_emulator_edits[0] < 0) {
+    // Marked once: the last of them is the last that is marked.
+    const int last = first + count - 1;
+    if (count > 0 && last < 1 << 16 &&
+        __atomic_load_n(&isomer_emulator_edit_chosen[last & 0xffff], __ATOMIC_RELAXED) == kReached)
+      return false;
+    for (int i = 0; i < count; ++i) chosen(first + i);
+  }
   for (const int each : isomer_emulator_edits)
     if (static_cast<unsigned>(each - first) < static_cast<unsigned>(count)) return true;
   return false;

@@ -100,7 +100,8 @@ struct CallOptions {
   bool kernels_idle =
       false;  ///< launches are taken, and none of their threads runs: what is left is the host's
   std::uint32_t most_threads = 0;  ///< of a block along x alone, whatever a launch asks for; 0: as it asks
-  /// Of a source with exchangeable expressions (isomer_emulator/edits.h) which are others; 0: none.
+  /// Of a source with exchangeable expressions (isomer_emulator/edits.h) which are others; 0: none. −1 as the
+  /// first of them: none, and the result says which the call comes to.
   std::array<int, 4> edits = {};
   // Of a module for a real device:
   bool fresh = false;  ///< in a process that no call was made in; otherwise one serves until a call harms it
@@ -131,6 +132,7 @@ struct CallResult {
   std::vector<Refusal> refusals;  ///< launches and calls that the device would refuse
   std::string output;                 ///< at most a mebibyte
   double worked_seconds = 0;          ///< of the processor, on this call
+  std::vector<int> reached_edits;     ///< where that was asked
   // Of a module for a real device:
   std::string device;           ///< its name
   std::vector<double> seconds;  ///< of each measured call, the device's time
