@@ -31,6 +31,18 @@ void weigh(Recording& recording, std::int64_t rows, std::int64_t width) {
          });
 }
 
+void twice_with_columns(Recording& recording, std::int64_t rows, std::int64_t width) {
+  record(recording, "twice",
+         {counted("x", {rows, width}), tensor_value("y", DType::f32, {rows, width}),
+          tensor_value("columns", DType::i32, {rows, width})},
+         [=](std::vector<Value>& v) {
+           for (std::int64_t i = 0; i < rows * width; ++i) {
+             f32(v[1])[i] = 2 * f32(v[0])[i];
+             static_cast<std::int32_t*>(v[2].tensor.data)[i] = static_cast<std::int32_t>(i % width);
+           }
+         });
+}
+
 /// What is recorded of a test with one size, and the label's answers to larger ones in its place.
 struct Sizes {
   std::int64_t rows = 3, width = 12;
@@ -110,6 +122,12 @@ TEST(ANumber, ThatIsOneOfTwoEqualSizesIsEitherOfThem) {
   const Diagnosis said =
       judged("larger.cu", "double_square", recording_of(twice, {.rows = 12, .width = 12, .larger = {131}}));
   expect_told(said, {}, "");
+}
+
+TEST(LargerSizesAlone, SayNothingOfAChoiceAmongAFewBesideRightNumbers) {
+  const Recording recording = recording_of(twice_with_columns, {.larger = {131}});
+  expect_told(judged("larger.cu", "double_with_a_few_others", recording), {}, "");
+  EXPECT_EQ(judged("larger.cu", "double_with_many_others", recording).verdict(), "fail");
 }
 
 TEST(LargerSizesAlone, AreNotAskedOfWhatIsWrongAnyway) {

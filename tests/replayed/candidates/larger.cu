@@ -1,4 +1,5 @@
-// Elements doubled and rows summed, right for the small sizes that are recorded, and not all of them for larger ones.
+// Elements doubled and rows summed, right for the small sizes that are recorded, and not all of them for
+// larger ones.
 #include <cuda_runtime.h>
 
 #include "../../diagnose/candidates/dlpack.h"
@@ -75,16 +76,36 @@ extern "C" void double_in_registers(const DLTensor* x, DLTensor* y) {
   through_registers<<<x->shape[0], 32>>>(in(x), out(y), x->shape[1]);
 }
 
-/// A row times weights that lie in shared memory. `own`: which of them is taken, the thread's or the element's.
+/// A row times weights that lie in shared memory. `own`: which of them is taken, the thread's or the
+/// element's.
 __global__ void weighted(const float* x, const float* w, float* y, int width, bool own) {
   extern __shared__ float weights[];
   const int tx = threadIdx.x;
   for (int c = tx; c < width; c += blockDim.x) weights[c] = w[own ? tx : c];
   __syncthreads();
-  for (int c = tx; c < width; c += blockDim.x) y[blockIdx.x * width + c] = x[blockIdx.x * width + c] * weights[c];
+  for (int c = tx; c < width; c += blockDim.x)
+    y[blockIdx.x * width + c] = x[blockIdx.x * width + c] * weights[c];
 }
 static void weigh(const DLTensor* x, const DLTensor* w, DLTensor* y, bool own) {
   weighted<<<x->shape[0], 32, x->shape[1] * sizeof(float)>>>(in(x), in(w), out(y), x->shape[1], own);
 }
 extern "C" void weigh_rows(const DLTensor* x, const DLTensor* w, DLTensor* y) { weigh(x, w, y, false); }
-extern "C" void weigh_rows_by_threads(const DLTensor* x, const DLTensor* w, DLTensor* y) { weigh(x, w, y, true); }
+extern "C" void weigh_rows_by_threads(const DLTensor* x, const DLTensor* w, DLTensor* y) {
+  weigh(x, w, y, true);
+}
+
+/// Twice each element, and its column but for those from `first` on, up to `count` of them, which are their
+/// neighbours'.
+__global__ void doubled_with_columns(const float* x, float* y, int* columns, int width, int first,
+                                     int count) {
+  for (int c = threadIdx.x; c < width; c += blockDim.x) {
+    y[blockIdx.x * width + c] = 2 * x[blockIdx.x * width + c];
+    columns[blockIdx.x * width + c] = c >= first && c < first + count ? c - 1 : c;
+  }
+}
+extern "C" void double_with_a_few_others(const float* x, float* y, int* columns, int rows, int width) {
+  doubled_with_columns<<<rows, 32>>>(x, y, columns, width, 64, 5);
+}
+extern "C" void double_with_many_others(const float* x, float* y, int* columns, int rows, int width) {
+  doubled_with_columns<<<rows, 32>>>(x, y, columns, width, 64, 4096);
+}

@@ -227,6 +227,24 @@ bool knows_size(const Form& form, const Replayed& replayed) {
 
 }  // namespace
 
+namespace {
+
+/// Whether whole numbers alone are others, a few of them, beside real ones that are right: which of several
+/// equals is chosen is a matter of rounding.
+bool chooses_another(const Replayed& replayed, const CallOutcome& outcome) {
+  constexpr std::size_t kFew = 4;  // in so many there is one
+  if (!outcome.answer.ok() || access_outside(outcome) != nullptr) return false;
+  bool real = false;
+  for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+    const bool is_real = is_float(replayed.outputs[t].want.dtype);
+    real = real || is_real;
+    if (outcome.wrong[t] > 0 && (is_real || kFew * outcome.wrong[t] > outcome.got[t].size())) return false;
+  }
+  return real;
+}
+
+}  // namespace
+
 void ask_larger(const Approach& approach, const std::vector<Replayed>& calls,
                 const std::vector<Replayed>& larger, const OtherForms& other_forms,
                 std::vector<Finding>& findings) {
@@ -264,7 +282,9 @@ void ask_larger(const Approach& approach, const std::vector<Replayed>& calls,
         add_once(findings, limit_of_size(replayed, with_and(asked.right), why, place));
       continue;
     }
-    if (wrong_for_larger(brief, replayed, outcome, {}).code == Code::none) continue;
+    if (wrong_for_larger(brief, replayed, outcome, {}).code == Code::none ||
+        chooses_another(replayed, outcome))
+      continue;
     const Meant meant = as_meant(brief, replayed, outcome, other_forms(replayed));
     if (!knows_size(meant.approach.form, replayed)) continue;
     Finding finding = wrong_for_larger(meant.approach, replayed, meant.outcome, with_and(asked.right));
