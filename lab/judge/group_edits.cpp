@@ -128,7 +128,7 @@ Finding GroupReplay::edit_of_what_was_asked(const std::vector<Replayed>& calls,
 void GroupReplay::explain_by_sizes_and_an_edit(const std::vector<Replayed>& calls, const Approach& as_called,
                                                std::vector<Finding>& findings) {
   constexpr double kSecondsOfOne = 8, kSecondsOfAll = 24;  // of a busy machine
-  constexpr int kMostEdits = 600;
+  constexpr int kMostEdits = 1500;
   const auto begin = std::chrono::steady_clock::now();
   struct Way {
     Approach approach;
