@@ -128,8 +128,8 @@ SessionAnswer unpack_session_answer(const std::string& bytes) {
   in.get(a.result.reports), in.get(a.result.launches), in.get(a.result.refusals);
   get_all(in, a.storages);
   get_all(in, a.returned);
-  in.get(a.after), in.get(a.result.worked_seconds), in.get(a.result.reached_edits), in.get(a.result.device), in.get(a.result.seconds),
-      in.get(a.result.differing);
+  in.get(a.after), in.get(a.result.worked_seconds), in.get(a.result.reached_edits), in.get(a.result.device),
+      in.get(a.result.seconds), in.get(a.result.differing);
   return a;
 }
 
