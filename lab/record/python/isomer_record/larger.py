@@ -97,14 +97,17 @@ def places(size, to, generator):
 SEQUENCES = (list, tuple, torch.Size)
 
 
-def extents(value, path=()):
-    """Path → sizes, of each tensor and each whole number; a number is one."""
-    if isinstance(value, torch.Tensor):
-        return {path: tuple(value.shape)}
-    if type(value) is int:
-        return {path: (value,)}
+def leaves(value, path=()):
+    """Each tensor and each whole number, behind its path."""
+    if isinstance(value, torch.Tensor) or type(value) is int:
+        return [(path, value)]
     items = value.items() if isinstance(value, dict) else enumerate(value) if type(value) in SEQUENCES else ()
-    return {at: sizes for key, each in items for at, sizes in extents(each, (*path, key)).items()}
+    return [each for key, item in items for each in leaves(item, (*path, key))]
+
+
+def extents(value):
+    """Path → sizes; a number is one."""
+    return {path: tuple(leaf.shape) if isinstance(leaf, torch.Tensor) else (leaf,) for path, leaf in leaves(value)}
 
 
 def classes(size, given, calls):
@@ -119,15 +122,8 @@ def classes(size, given, calls):
             if n == size:
                 found.setdefault(tuple(each[path][dim] for each in alike), set()).add((path, dim))
     changing = [each for each in found if len(set(each)) > 1]
-    shapes = {path for path, _ in paths_of_tensors(given)}
-    return [frozenset(found[each]) for each in changing or found if any(path in shapes for path, _ in found[each])]
-
-
-def paths_of_tensors(value, path=()):
-    if isinstance(value, torch.Tensor):
-        return [(path, value)]
-    items = value.items() if isinstance(value, dict) else enumerate(value) if type(value) in SEQUENCES else ()
-    return [each for key, item in items for each in paths_of_tensors(item, (*path, key))]
+    tensors = {path for path, leaf in leaves(given) if isinstance(leaf, torch.Tensor)}
+    return [frozenset(found[each]) for each in changing or found if any(path in tensors for path, _ in found[each])]
 
 
 # Of which dimensions a size is made larger: of the places of a class, or, where a tensor is square by chance, of one of two.
