@@ -103,13 +103,16 @@ TEST_F(RecordTorch, NumbersThatTheLabelComputesAreKeptByTheirNames) {
   ASSERT_EQ(got.recording.calls.size(), 2u);
   const auto numbers = [&](std::size_t call) {
     std::vector<std::pair<std::string, std::int64_t>> list;
-    for (const Value& each : got.recording.calls[call].computed) list.emplace_back(each.name, each.integer);
+    for (const Value& each : got.recording.calls[call].computed)
+      if (each.kind == Value::Kind::integer) list.emplace_back(each.name, each.integer);
+    EXPECT_EQ(got.recording.calls[call].computed.back().name, "half");
+    EXPECT_EQ(got.recording.calls[call].computed.back().real, 0.5);
     return list;
   };
   using List = std::vector<std::pair<std::string, std::int64_t>>;
   EXPECT_EQ(numbers(0), (List{{"M", 3}, {"N", 20}}));
   EXPECT_EQ(numbers(1), (List{{"M", 12}, {"N", 5}}));
-  for (const RecordedCall& call : got.recording.asked) EXPECT_EQ(call.computed.size(), 2u) << call.asked;
+  for (const RecordedCall& call : got.recording.asked) EXPECT_EQ(call.computed.size(), 3u) << call.asked;
 }
 
 TEST_F(RecordTorch, TensorsThatTheLabelComputesAreKeptByTheirNames) {
