@@ -171,6 +171,8 @@ Code code_of_both(const Finding& seen, const Finding& edit) {
   if ((seen.code == Code::race || seen.code == Code::missing_barrier) && edit.code != Code::unexplained &&
       !seen.same_store)
     return edit.code;
+  // What is asked the other way round is so for the elements that lie outside.
+  if (seen.code == Code::out_of_bounds_read && edit.code == Code::inverted_condition) return edit.code;
   // What has its influence all the same is used the other way round.
   constexpr std::array<Code, 4> kLeftOut = {Code::ignores_argument, Code::missing_term, Code::missing_scale,
                                             Code::unwritten_output};

@@ -71,10 +71,10 @@ EditsAsked edits_asked(const std::vector<Finding>& findings, const Entry& entry,
   const auto count = std::count_if(findings.begin(), findings.end(), is_of_numbers);
   asked.any = unexplained || (every ? count > 0 : count > 1);
   if (asked.any || count == 0) return asked;
-  // Beside a single cause, unless it is proved, or says its own line.
+  // Beside a single cause, unless it says its own line.
   const Finding& single = *std::find_if(findings.begin(), findings.end(), is_of_numbers);
   const bool has_line = single.location.line != 0 && single.location.line != entry.place.line;
-  asked.any = single.strength != Strength::proved && !has_line;
+  asked.any = !has_line;
   // What is left of an argument says little of where it is lost.
   if (single.code != Code::ignores_argument) asked.most = kMostBesideCause;
   return asked;

@@ -207,12 +207,11 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     More, OneEditOfRows,
     testing::ValuesIn(tests::in_second_tier<Fault>(
-        {{"divisor", "all / cols", "all", 12, Code::missing_term,
-          "for (int i = 0; i < 64; ++i) all += (part[i]) / cols;"},
-         {"index_beyond", "sum += x[row * cols", "sum += x[rows * cols", 8},
+        {{"divisor", "all / cols", "all", 9, Code::missing_term, "part[threadIdx.x] = sum / cols;"},
+         {"index_beyond", "sum += x[row * cols", "sum += x[rows * cols", 8, Code::out_of_bounds_read},
          {"one_beyond", "&& k < n; ++k", "&& k <= n; ++k", 28, Code::out_of_bounds_write},
-         {"bound_of_a_loop", " && k < n; ++k", "; ++k", 28, Code::out_of_bounds_write},
-         {"end_of_a_thread", "  if (at >= n) return;\n", "\n", 21, Code::out_of_bounds_write,
+         {"bound_of_a_loop", " && k < n; ++k", "; ++k", 28, Code::tail_mask},
+         {"end_of_a_thread", "  if (at >= n) return;\n", "\n", 21, Code::tail_mask,
           "const int at = blockIdx.x * 64 + threadIdx.x; if (at >= n) return;"}})),
     [](const auto& info) { return std::string(info.param.name); });
 
@@ -227,8 +226,7 @@ INSTANTIATE_TEST_SUITE_P(More, OneEdit,
                              {{"name_of_another", "w * (a * c - b * s) + o", "w * (a * c - b * s) + b", 13},
                               {"operator", "b * c - w * o", "b * c - w / o", 14},
                               {"term", "b * s) + o", "b * s)", 13, Code::missing_term},
-                              {"factor_of_an_index", "angle[token * half + d])", "angle[token + d])", 11,
-                               Code::missing_scale}})),
+                              {"factor_of_an_index", "angle[token * half + d])", "angle[token + d])", 11}})),
                          [](const auto& info) { return std::string(info.param.name); });
 
 /// The recording, and what its label answers without the bias, with it twice, and by cosines for sines.
