@@ -88,6 +88,7 @@ struct CallSettings {
   int repeats = 1;
   bool kernels_idle = false;  ///< no thread of what is launched runs: what is left is computed by the host
   std::uint32_t most_threads = 0;  ///< of a block along x alone, whatever a launch asks for; 0: as it asks
+  std::uint32_t blocks = 0;        ///< of each launch that run, spread over its grid; 0: all
   /// Of a source with exchangeable expressions which of them are others; 0: none. −1 as the first of them:
   /// none, and the answer says which the call comes to.
   std::array<int, 4> edits = {};
@@ -207,7 +208,7 @@ class Candidate {
   virtual bool carries_sparse_storages() const { return false; }
   /// Whatever the candidate does, this process survives. Values are passed in order; their number and kinds
   /// need not fit: then End::not_callable or End::refused says so. Throws Error io where this machine could
-  /// not make the call, which says nothing of the candidate.
+  /// not make the call, which says nothing of the candidate. Several threads may call at once.
   virtual Answer call(const Entry& entry, const std::vector<Value>& arguments,
                       const CallSettings& settings) const = 0;
 };

@@ -1,6 +1,7 @@
 #include "lab/ask/nearness.hpp"
 #include "lab/judge/edit_search.hpp"
 #include "lab/judge/one_edit.hpp"
+#include "lab/judge/sampled.hpp"
 #include "lab/judge/unset_locals.hpp"
 #include "oracle/expected.hpp"
 
@@ -65,17 +66,19 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
   Approach other = approach;
   other.candidate = build->candidate.get();
   other.form = in_build(*build->candidate, approach.form);
+  // Edits are tried by several threads.
+  const auto with = [&](const EditNumbers& numbers, std::size_t call, bool watched, bool helps) {
+    Approach edited = other;
+    edited.settings = brief(approach.settings, outcomes[call].answer.worked_seconds, watched, helps);
+    edited.settings.edits = numbers;
+    return edited;
+  };
   const auto right = [&](std::size_t call, const EditNumbers& numbers, bool watched) {
-    other.settings =
-        brief(approach.settings, outcomes[call].answer.worked_seconds, watched, call != *asked || watched);
-    other.settings.edits = numbers;
-    const CallOutcome now = replay_once(other, calls[call]);
+    const CallOutcome now = replay_once(with(numbers, call, watched, call != *asked || watched), calls[call]);
     return now.right() && (!watched || is_clean(now.answer, calls[call].shared));
   };
   const auto is_right = [&](const Replayed& call, const EditNumbers& numbers) {
-    other.settings = brief(approach.settings, outcomes[*asked].answer.worked_seconds, false, false);
-    other.settings.edits = numbers;
-    return replay_once(other, call).right();
+    return replay_once(with(numbers, *asked, false, false), call).right();
   };
   std::size_t elements = 0;
   for (const CallOutcome& outcome : outcomes) elements += outcome.elements;
@@ -83,11 +86,9 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
   const bool few = elements < kHandful;
   if (few && (how.beyond == nullptr || how.beyond->empty())) return {};
   const auto holds_beyond = [&](const EditNumbers& numbers) {
-    other.settings = brief(approach.settings, outcomes[*asked].answer.worked_seconds, false, true);
-    other.settings.edits = numbers;
     return how.beyond == nullptr ||
            std::all_of(how.beyond->begin(), how.beyond->end(), [&](const Replayed& each) {
-             const CallOutcome now = replay_once(other, each);
+             const CallOutcome now = replay_once(with(numbers, *asked, false, true), each);
              return !makes_infinities(each, now) && (!few || now.right());
            });
   };
@@ -121,24 +122,47 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
           size >= kHandful && size * kMuchLess <= outcomes[*asked].elements &&
           (small == nullptr || size < elements_of(*small)) && !is_right(each, {}))
         small = &each;
-  other.settings = brief(approach.settings, outcomes[*asked].answer.worked_seconds, false, true);
-  other.settings.edits = kWhichAreReached;
-  const std::vector<bool> reached = reached_by(replay_once(other, calls[*asked]).answer);
+  const std::vector<bool> reached =
+      reached_by(replay_once(with(kWhichAreReached, *asked, false, true), calls[*asked]).answer);
+  const Replayed poisoned = with_poison(calls[*asked]);
+  const std::uint32_t blocks =
+      tells && small == nullptr ? blocks_that_tell(with({}, *asked, false, true), poisoned) : 0;
+  const auto may_help = [&](const EditNumbers& numbers) {
+    if (blocks == 0 || small != nullptr) return true;
+    Approach sampled = with(numbers, *asked, false, false);
+    sampled.settings.blocks = blocks;
+    return may_be_right(poisoned, replay_once(sampled, poisoned));
+  };
+  const auto watched_in = [&](const Candidate& candidate) {
+    Approach made = other;
+    made.candidate = &candidate;
+    made.form = in_build(candidate, approach.form);
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      made.settings = brief(approach.settings, outcomes[i].answer.worked_seconds, true, true);
+      const CallOutcome now = replay_once(made, calls[i]);
+      if (!now.right() || !is_clean(now.answer, calls[i].shared)) return false;
+    }
+    return true;
+  };
+  const auto is_clean_when_made = [&](const Exchange& edit) {
+    const std::shared_ptr<const Candidate> made = build->rebuild(made_in(build->source, edit));
+    return made != nullptr && watched_in(*made);
+  };
   const EditTrials trials = {
       [&](const EditNumbers& numbers) {
+        if (!may_help(numbers)) return false;
         return (small == nullptr || is_right(*small, numbers)) && right(*asked, numbers, !tells);
       },
       [&](const EditNumbers& numbers) {
         for (std::size_t i = 0; i < calls.size(); ++i)
-          if ((i != *asked || (tells && how.watched)) && !right(i, numbers, how.watched)) return false;
+          if (i != *asked && !right(i, numbers, how.watched && !tells)) return false;
         return holds_beyond(numbers) && holds_for_others(numbers);
       },
       [&](const EditNumbers& numbers) {
-        other.settings = brief(approach.settings, outcomes[*asked].answer.worked_seconds, false, true);
-        other.settings.edits = numbers;
-        return replay_once(other, calls[*asked]).answer.launches != outcomes[*asked].answer.launches;
+        return replay_once(with(numbers, *asked, false, true), calls[*asked]).answer.launches !=
+               outcomes[*asked].answer.launches;
       },
-      reached};
+      how.watched && tells ? std::function<bool(const Exchange&)>(is_clean_when_made) : nullptr, reached};
   const auto search = [&](KeptSearch known) { return helpful_edits(*build, trials, how, known, tried); };
   std::vector<const Exchange*> list;
   if (small != nullptr) {
@@ -155,7 +179,7 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
         [&](const Candidate& candidate) {
           other.candidate = &candidate;
           other.form = in_build(candidate, approach.form);
-          return trials.quick({}) && trials.all({});
+          return trials.quick({}) && trials.all({}) && (!trials.is_clean || watched_in(candidate));
         },
         tried);
   std::string seen =

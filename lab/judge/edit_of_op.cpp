@@ -83,6 +83,7 @@ Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Qu
       [&](const EditNumbers& edit) { return right(*build->candidate, form, *asked, edit); },
       [&](const EditNumbers& edit) { return holds(*build->candidate, form, edit); },
       {},
+      {},
       reached_by(try_call(*build->candidate, form, *called.port, *asked, which).answer)};
   std::vector<const Exchange*> list = helpful_edits(*build, trials, how, kept, tried);
   if (list.empty())

@@ -1,5 +1,6 @@
 #include "lab/judge/edit_search.hpp"
 
+#include "lab/judge/tried_ahead.hpp"
 #include "lab/text/pattern.hpp"
 
 #include <fmt/format.h>
@@ -83,6 +84,10 @@ bool is_reached(const std::vector<bool>& reached, const EditNumbers& numbers) {
          });
 }
 
+bool holds(const EditTrials& trials, const Exchange& edit) {
+  return trials.all(edit.numbers) && (!trials.is_clean || trials.is_clean(edit));
+}
+
 }  // namespace
 
 CallSettings brief(CallSettings settings, double worked, bool watch, bool helps) {
@@ -119,7 +124,7 @@ std::vector<const Exchange*> helpful_edits(const ExchangedBuild& build, const Ed
     for (const int number : before->helpful) {
       const auto edit = std::find_if(build.edits.begin(), build.edits.end(),
                                      [&](const Exchange& each) { return each.number == number; });
-      if (edit != build.edits.end() && trials.quick(edit->numbers) && trials.all(edit->numbers))
+      if (edit != build.edits.end() && trials.quick(edit->numbers) && holds(trials, *edit))
         list.push_back(&*edit);
     }
     tried = before->tried;
@@ -137,15 +142,18 @@ std::vector<const Exchange*> helpful_edits(const ExchangedBuild& build, const Ed
       if ((std::find(build.helped->begin(), build.helped->end(), number(each)) != build.helped->end()) ==
           first)
         order.push_back(&each);
-  std::vector<const Exchange*> other_ways;
-  for (const Exchange* each : order) {
-    const Exchange& edit = *each;
-    if (passed() >= until || list.size() == kEnough || tried == how.most) break;
-    if (!is_reached(trials.reached, edit.numbers)) continue;
+  std::erase_if(order, [&](const Exchange* each) {
     // A barrier changes no number but where threads meet.
-    if (edit.code == Code::missing_barrier && !how.watched) continue;
+    return !is_reached(trials.reached, each->numbers) ||
+           (each->code == Code::missing_barrier && !how.watched);
+  });
+  std::vector<const Exchange*> other_ways;
+  TriedAhead quick(order.size(), [&](std::size_t i) { return trials.quick(order[i]->numbers); });
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Exchange& edit = *order[i];
+    if (passed() >= until || list.size() == kEnough || tried == how.most) break;
     ++tried;
-    if (!trials.quick(edit.numbers) || !trials.all(edit.numbers)) continue;
+    if (!quick[i] || !holds(trials, edit)) continue;
     if (edit.chooses || (trials.launches_others && trials.launches_others(edit.numbers))) {
       if (other_ways.size() < kEnough) other_ways.push_back(&edit);
       until = std::min(until, passed() + kSecondsOfWays);

@@ -15,11 +15,15 @@ namespace isomer::lab {
 
 using EditNumbers = decltype(Exchange::numbers);
 
-/// What an edit is asked, by its numbers: the smallest wrong call, and then all the others.
+/// What an edit is asked, by its numbers: the smallest wrong call, by several threads at once, and then all
+/// the others.
 struct EditTrials {
   std::function<bool(const EditNumbers&)> quick, all;
   /// Whether other kernels are launched with it than without: what is wrong may be passed by. May be null.
   std::function<bool(const EditNumbers&)> launches_others = {};
+  /// Whether nothing is seen that is a fault where an edit is made in the source: with all others beside it a
+  /// watched call takes too long. May be null.
+  std::function<bool(const Exchange&)> is_clean = {};
   /// Numbers of the edits that the wrong call comes to; no other one mends it. Empty where that is not known.
   std::vector<bool> reached = {};
 };

@@ -143,30 +143,79 @@ void GroupReplay::try_other_numbers(const std::vector<Replayed>& calls, const Di
   }
 }
 
+namespace {
+
+bool is_given(const Replayed& call, const std::string& name) {
+  const auto has_a_value = [&](const std::string& own, const Value& value) {
+    return value.kind != Value::Kind::none && bare(own) == bare(name);
+  };
+  for (std::size_t r = 0; r < call.roles.size() && r < call.values.size(); ++r)
+    if (has_a_value(call.roles[r].name, call.values[r])) return true;
+  return std::any_of(call.left_out.begin(), call.left_out.end(),
+                     [&](const Value& each) { return has_a_value(each.name, each); });
+}
+
+/// Whether the label has an argument of that name that may be None.
+bool may_be_none(const Replayed& call, const LabelFunction* label, const std::string& name) {
+  const auto is = [&](const auto& each) { return bare(each.name) == bare(name); };
+  return std::any_of(call.roles.begin(), call.roles.end(), is) ||
+         (label != nullptr &&
+          std::any_of(label->parameters.begin(), label->parameters.end(),
+                      [&](const LabelParameter& each) { return each.has_default && is(each); }));
+}
+
+/// `limit` of `has_limit` or `use_limit`; empty: it is no name of a flag.
+std::string of_flag(const std::string& name) {
+  for (const std::string_view front : {"has_", "use_", "with_", "have_", "is_"})
+    if (name.starts_with(front)) return name.substr(front.size());
+  return {};
+}
+
+Passing passed_as(double number) {
+  Passing passing;
+  passing.what = Passing::What::constant;
+  passing.constant = number;
+  return passing;
+}
+
+}  // namespace
+
 void GroupReplay::try_numbers_for_none(const std::vector<Replayed>& calls) {
   if (all_right(outcomes_) || std::any_of(outcomes_.begin(), outcomes_.end(), lost)) return;
   const Replayed& call = calls.front();
-  for (std::size_t p = 0; p < std::min(approach_.form.passings.size(), entry_.parameters.size()); ++p) {
+  const LabelFunction* label = facts_ == nullptr ? nullptr : facts_->function(call.call->function);
+  const auto take_if_right = [&](Approach other) {
+    std::vector<CallOutcome> outcomes;
+    for (const Replayed& each : calls) outcomes.push_back(replay_once(other, each));
+    if (!all_right(outcomes)) return false;
+    approach_ = std::move(other);
+    outcomes_ = std::move(outcomes);
+    return true;
+  };
+  const std::size_t count = std::min(approach_.form.passings.size(), entry_.parameters.size());
+  Approach flagged = approach_;
+  bool flags = false;
+  for (std::size_t p = 0; p < count; ++p) {
+    const Parameter& parameter = entry_.parameters[p];
+    const std::string name = of_flag(parameter.name);
+    const bool flag =
+        parameter.kind == Parameter::Kind::boolean || parameter.kind == Parameter::Kind::integer;
+    if (!flag || name.empty() || may_be_none(call, label, parameter.name) || !may_be_none(call, label, name))
+      continue;
+    flagged.form.passings[p] = passed_as(is_given(call, name) ? 1 : 0);
+    flags = true;
+  }
+  if (flags && take_if_right(flagged)) return;
+  for (std::size_t p = 0; p < count; ++p) {
     const Parameter& parameter = entry_.parameters[p];
     if (parameter.kind != Parameter::Kind::real && parameter.kind != Parameter::Kind::integer) continue;
-    bool none = false;
-    for (std::size_t r = 0; r < call.roles.size() && r < call.values.size(); ++r)
-      none = none ||
-             (call.values[r].kind == Value::Kind::none && bare(call.roles[r].name) == bare(parameter.name));
-    if (!none) continue;
+    if (is_given(call, parameter.name) || !may_be_none(call, label, parameter.name)) continue;
     constexpr double kVeryLarge = 1e30;
     for (const double number : {-1.0, 0.0, kVeryLarge}) {
       if (number == kVeryLarge && parameter.kind == Parameter::Kind::integer) continue;
-      Approach other = approach_;
-      other.form.passings[p] = Passing();
-      other.form.passings[p].what = Passing::What::constant;
-      other.form.passings[p].constant = number;
-      std::vector<CallOutcome> outcomes;
-      for (const Replayed& each : calls) outcomes.push_back(replay_once(other, each));
-      if (!all_right(outcomes)) continue;
-      approach_ = std::move(other);
-      outcomes_ = std::move(outcomes);
-      return;
+      Approach other = flagged;
+      other.form.passings[p] = passed_as(number);
+      if (take_if_right(std::move(other))) return;
     }
   }
 }

@@ -125,6 +125,7 @@ bool run_call() {
   s.step_limit = request.options.step_limit;
   s.kernels_idle = request.options.kernels_idle;
   s.most_threads = request.options.most_threads;
+  s.blocks = request.options.blocks;
   choose_edits(request.options.edits);
   answer_calls_with(&write_answer);
   const bool again = make_call(request, offered, setup.library);

@@ -48,6 +48,8 @@ void choose_edits(const std::array<int, 4>& numbers) {
     if (number > 0 && number < 1 << 16) isomer_emulator_edit_chosen[number] = 1;
 }
 
+bool is_edited() { return isomer_emulator_edits[0] > 0; }
+
 std::vector<int> reached_edits() {
   constexpr unsigned char kReached = 3;  // of edits.h
   std::vector<int> list;

@@ -11,6 +11,8 @@ namespace isomer::emulator {
 /// Which of a source's exchangeable expressions are others (isomer_emulator/edits.h); 0: none. A first number
 /// of −1 asks which of them the call comes to.
 void choose_edits(const std::array<int, 4>& numbers);
+/// Whether one of them is another one.
+bool is_edited();
 /// Their numbers, since that was asked.
 std::vector<int> reached_edits();
 

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/settings.hpp"
 #include "watch/line_reader.hpp"
 
 namespace isomer::emulator::watch {
@@ -39,6 +40,8 @@ std::string quoted(const std::string& text) {
 /// What addr2line writes for addresses of a module: the reader of its lines, where one was started, otherwise
 /// one for these alone.
 std::vector<std::string> lines_of(const std::string& module, const std::vector<std::uintptr_t>& addresses) {
+  // Nobody asks where an edit that is tried goes wrong, and to find it takes longer than many calls.
+  if (is_edited() && !settings().watch) return {};
   std::vector<std::string> lines = read_lines(module, addresses);
   if (!lines.empty()) return lines;
   // Long lists of addresses would pass the limit of a command line.

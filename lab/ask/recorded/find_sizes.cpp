@@ -96,18 +96,6 @@ double nearness(const Tensor& want, const std::vector<double>& got) {
   return near / static_cast<double>(elements.size());
 }
 
-/// The call with memory for what the label returns that no answer is near to: NaN, or −1.
-Replayed with_poison(const Replayed& replayed) {
-  Replayed poisoned = replayed;
-  for (std::size_t r = replayed.call->before.size(); r < replayed.roles.size(); ++r) {
-    Value& value = poisoned.values[r];
-    if (!value.is_tensor()) continue;
-    value = deep_copy(value);
-    std::memset(value.storage.get(), 0xff, value.storage_bytes);
-  }
-  return poisoned;
-}
-
 /// What a way to pass sizes comes to.
 struct Tried {
   double score = 0;

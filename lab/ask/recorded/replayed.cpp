@@ -414,6 +414,17 @@ double CallOutcome::share() const {
   return answer.ok() ? share_of(all, elements) : 0;
 }
 
+Replayed with_poison(const Replayed& replayed) {
+  Replayed poisoned = replayed;
+  for (std::size_t r = replayed.call->before.size(); r < replayed.roles.size(); ++r) {
+    Value& value = poisoned.values[r];
+    if (!value.is_tensor()) continue;
+    value = deep_copy(value);
+    std::memset(value.storage.get(), 0xff, value.storage_bytes);
+  }
+  return poisoned;
+}
+
 CallOutcome replay_once(const Approach& approach, const Replayed& replayed) {
   std::vector<Value> values = replayed.values;
   if (!approach.adaptations.empty())

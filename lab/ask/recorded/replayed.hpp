@@ -90,6 +90,9 @@ struct CallOutcome {
 };
 CallOutcome replay_once(const Approach& approach, const Replayed& replayed);
 
+/// The call with memory for what the label returns that no answer is near to: NaN, or −1.
+Replayed with_poison(const Replayed& replayed);
+
 /// The calls of one signature, as they are asked, and what came of them.
 struct AnsweredGroup {
   Approach approach;

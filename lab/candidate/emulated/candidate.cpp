@@ -18,7 +18,9 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <tuple>
 
@@ -156,6 +158,9 @@ class CompiledCandidate final : public Candidate {
                                               ? "-ftrivial-auto-var-init=zero"
                                               : "-ftrivial-auto-var-init=pattern");
     options_.every_refused_line = settings_.exchangeable;
+    // It is many times as long: the compiler's time is worth more than the calls'. PyTorch's headers are compiled
+    // once for all.
+    if (settings_.exchangeable && !traits.torch) options_.compile_flags.emplace_back("-O1");
     if (source_ != path_) {
       const std::string folder = fs::absolute(path_).parent_path().string();
       options_.link_flags.insert(options_.link_flags.end(),
@@ -178,8 +183,8 @@ class CompiledCandidate final : public Candidate {
 
   // Throws emulator::Error where the source does not compile or the module does not load.
   void prepare() {
-    const Variant variant = variant_of(settings_.lanes, settings_.watch, settings_.device_math);
-    list_entries(running(variant).session->entries());
+    const Lease running = lease(variant_of(settings_.lanes, settings_.watch, settings_.device_math));
+    list_entries(running->session->entries());
   }
 
   const fs::path& path() const override { return path_; }
@@ -187,13 +192,15 @@ class CompiledCandidate final : public Candidate {
   Backend backend() const override { return settings_.backend; }
   std::vector<std::string> reaches() const override {
     const std::lock_guard lock(mutex_);
-    return running_.empty() ? std::vector<std::string>() : running_.begin()->second.module->reaches();
+    return modules_.empty() ? std::vector<std::string>() : modules_.begin()->second->reaches();
   }
   bool carries_sparse_storages() const override { return settings_.backend == Backend::emulated; }
 
   Answer call(const Entry& entry, const std::vector<Value>& arguments,
               const CallSettings& settings) const override {
-    std::lock_guard lock(mutex_);
+    // Calls of one device come one after the other.
+    std::unique_lock<std::mutex> alone(device_mutex_, std::defer_lock);
+    if (settings_.backend != Backend::emulated) alone.lock();
     Answer answer;
     answer.arguments = arguments;
     const auto known = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
@@ -219,8 +226,27 @@ class CompiledCandidate final : public Candidate {
 
  private:
   struct Running {
-    std::unique_ptr<emulator::Module> module;
+    std::shared_ptr<emulator::Module> module;
     std::unique_ptr<emulator::Session> session;
+  };
+
+  // A session that one call alone uses; behind it the next one does.
+  class Lease {
+   public:
+    Lease(const CompiledCandidate& candidate, const Variant& variant, std::unique_ptr<Running> running)
+        : candidate_(candidate), variant_(variant), running_(std::move(running)) {}
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    ~Lease() {
+      const std::lock_guard lock(candidate_.mutex_);
+      candidate_.idle_[variant_].push_back(std::move(running_));
+    }
+    Running* operator->() const { return running_.get(); }
+
+   private:
+    const CompiledCandidate& candidate_;
+    const Variant variant_;
+    std::unique_ptr<Running> running_;
   };
 
   // A real device has its own lanes, its own arithmetic and no watch.
@@ -229,17 +255,30 @@ class CompiledCandidate final : public Candidate {
     return {lanes, watch, device_math, {}};
   }
 
-  Running& running(const Variant& variant) const {
-    if (const auto it = running_.find(variant); it != running_.end()) return it->second;
+  Lease lease(const Variant& variant) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::unique_ptr<Running>>& idle = idle_[variant];
+    std::unique_ptr<Running> running;
+    if (idle.empty()) {
+      running = std::make_unique<Running>();
+      running->module = module_of(variant);
+      running->session = std::make_unique<emulator::Session>(*running->module);
+    } else {
+      running = std::move(idle.back());
+      idle.pop_back();
+    }
+    return Lease(*this, variant, std::move(running));
+  }
+
+  std::shared_ptr<emulator::Module> module_of(const Variant& variant) const {
+    if (const auto it = modules_.find(variant); it != modules_.end()) return it->second;
     emulator::BuildOptions options = options_;
     options.lanes = variant.lanes;
     options.watch = variant.watch;
     options.device_math = variant.device_math;
     if (!variant.instantiated.empty()) options.instantiate = {variant.instantiated};
-    Running fresh;
-    fresh.module = std::make_unique<emulator::Module>(emulator::Module::build(options));
-    fresh.session = std::make_unique<emulator::Session>(*fresh.module);
-    return running_.emplace(variant, std::move(fresh)).first->second;
+    return modules_.emplace(variant, std::make_shared<emulator::Module>(emulator::Module::build(options)))
+        .first->second;
   }
 
   // What a binding exports hides the functions behind it. Where none exports anything, every host function
@@ -308,10 +347,15 @@ class CompiledCandidate final : public Candidate {
     }
   }
 
+  bool is_hip() const {
+    const std::lock_guard lock(mutex_);
+    return modules_.begin()->second->hip();
+  }
+
   // "scale<float>": each type parameter from the first argument whose parameter names it.
   std::string instantiated(const Entry& entry, const emulator::EntryInfo& info,
                            const std::vector<Value>& arguments) const {
-    const bool hip = running_.begin()->second.module->hip() && settings_.backend != Backend::cuda;
+    const bool hip = is_hip() && settings_.backend != Backend::cuda;
     std::string list;
     for (const std::string& type : info.template_types) {
       std::string chosen;
@@ -335,11 +379,10 @@ class CompiledCandidate final : public Candidate {
   Answer call_large(const Entry& entry, const Answer& answer, CallSettings settings, Variant variant) const {
     std::size_t bytes = 0;
     for (const Value& value : answer.arguments) bytes += value.storage_bytes;
-    const auto limit = too_large_to_watch_.find(entry.name);
-    const bool watch = variant.watch && (limit == too_large_to_watch_.end() || bytes < limit->second);
+    const bool watch = variant.watch && bytes < too_large_to_watch(entry.name);
     Answer watched;
     if (watch || !variant.watch) {
-      watched = call_in(running(variant), entry, answer, settings, variant);
+      watched = call_in(lease(variant), entry, answer, settings, variant);
       // Host code is not watched.
       const bool in_kernel = std::any_of(watched.seen.begin(), watched.seen.end(),
                                          [](const Seen& each) { return each.kind == "step-limit"; });
@@ -349,16 +392,25 @@ class CompiledCandidate final : public Candidate {
       if (watched.end == Answer::End::timed_out) settings.timeout_seconds /= 2;
     }
     variant.watch = false;
-    Answer other = call_in(running(variant), entry, answer, settings, variant);
+    Answer other = call_in(lease(variant), entry, answer, settings, variant);
     if (watch && other.end == Answer::End::timed_out) return watched;
-    too_large_to_watch_.try_emplace(entry.name, bytes);
+    {
+      const std::lock_guard lock(mutex_);
+      too_large_to_watch_.try_emplace(entry.name, bytes);
+    }
     other.unwatched = true;
     return other;
   }
 
-  Answer call_in(Running& running, const Entry& entry, Answer answer, const CallSettings& settings,
+  std::size_t too_large_to_watch(const std::string& entry) const {
+    const std::lock_guard lock(mutex_);
+    const auto limit = too_large_to_watch_.find(entry);
+    return limit == too_large_to_watch_.end() ? std::numeric_limits<std::size_t>::max() : limit->second;
+  }
+
+  Answer call_in(const Lease& running, const Entry& entry, Answer answer, const CallSettings& settings,
                  const Variant& variant) const {
-    const std::vector<emulator::EntryInfo>& all = running.session->entries();
+    const std::vector<emulator::EntryInfo>& all = running->session->entries();
     const std::string& name = variant.instantiated.empty() ? entry.name : variant.instantiated;
     std::size_t index = 0;
     int before = entry.overload;
@@ -379,6 +431,7 @@ class CompiledCandidate final : public Candidate {
     options.repeats = std::max(settings.repeats, 1);
     options.kernels_idle = settings.kernels_idle;
     options.most_threads = settings.most_threads;
+    options.blocks = settings.blocks;
     options.edits = settings.edits;
     options.fresh = settings.fresh;
     options.measured = settings.measured;
@@ -403,7 +456,7 @@ class CompiledCandidate final : public Candidate {
           !entry.parameters[i].name.empty())
         values.back().name = entry.parameters[i].name;
     }
-    Answer result = lab_answer(running.session->call(index, values, options), answer.arguments);
+    Answer result = lab_answer(running->session->call(index, values, options), answer.arguments);
     result.launch = std::move(launch);
     result.launch_guessed = guessed;
     return result;
@@ -415,8 +468,9 @@ class CompiledCandidate final : public Candidate {
   std::string text_, torch_version_;  // the version is empty where no PyTorch is needed
   std::vector<Entry> entries_;
   std::vector<emulator::EntryInfo> infos_;  // beside entries_
-  mutable std::mutex mutex_;
-  mutable std::map<Variant, Running> running_;
+  mutable std::mutex mutex_, device_mutex_;
+  mutable std::map<Variant, std::shared_ptr<emulator::Module>> modules_;
+  mutable std::map<Variant, std::vector<std::unique_ptr<Running>>> idle_;
   mutable std::map<std::string, std::size_t> too_large_to_watch_;  // by entry: bytes of its arguments
 };
 

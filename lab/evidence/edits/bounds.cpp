@@ -43,6 +43,44 @@ class Bounds {
     return list;
   }
 
+  /// What lies beyond one of two sides, of two numbers that count there: the two that are declared last.
+  std::vector<std::string> beyond_two(std::size_t at) const {
+    constexpr std::size_t kSides = 4;
+    auto [counts, sizes] = places_.functions().counts_and_sizes(at);
+    for (const CppMember& each : places_.structs().in_scope(at))
+      if (is_whole_type(each.type)) sizes.push_back(each.text);
+    if (counts.size() < 2) return {};
+    // Those first that are called like what counts along them.
+    const auto nearest = [&](const std::string& count) {
+      std::vector<std::string> list = sizes;
+      std::stable_sort(list.begin(), list.end(), [&](const std::string& a, const std::string& b) {
+        return side_of(a) == side_of(count) && side_of(b) != side_of(count);
+      });
+      list.resize(std::min(list.size(), kSides));
+      return list;
+    };
+    std::vector<std::string> list;
+    for (const std::string& one : nearest(counts[0]))
+      for (const std::string& other : nearest(counts[1]))
+        if (one != other)
+          list.push_back(fmt::format("{} >= {} || {} >= {}", counts[0], one, counts[1], other));
+    return list;
+  }
+
+  /// Which side of a picture or a matrix a name is of: 'w' or 'h', as its letters say; 0: they say nothing.
+  static char side_of(const std::string& name) {
+    const std::size_t member = name.find_last_of(".>");
+    const std::string own = member == std::string::npos ? name : name.substr(member + 1);
+    const auto has = [&](const char* word) { return own.find(word) != std::string::npos; };
+    if (has("row") || has("eight")) return 'h';
+    if (has("col") || has("idth")) return 'w';
+    for (const char letter : {own.front(), own.back()}) {
+      if (letter == 'w' || letter == 'W' || letter == 'x') return 'w';
+      if (letter == 'h' || letter == 'H' || letter == 'y') return 'h';
+    }
+    return 0;
+  }
+
   /// Elements of memory that nothing of the function reads: with some of them there may be nothing to do.
   std::vector<std::string> unused_elements(std::size_t at) const {
     std::vector<std::string> indices, elements;
@@ -118,10 +156,16 @@ class Bounds {
     std::string list;
     if (places_.functions().begins_declaration(first)) {
       if (!kernel) return;
+      const bool counts = declares_whole(first);
       for (const auto& [count, size] : bounds_at(at + 1, 6)) {
         const int edit =
             places_.add({{at, at, fmt::format("; if ({} >= {}) return;", count, size)}}, Code::tail_mask, 2);
         list += fmt::format(" if (isomer_edits::chosen({}) && {} >= {}) return;", edit, count, size);
+      }
+      for (const std::string& beyond : counts ? beyond_two(at + 1) : std::vector<std::string>()) {
+        const int edit =
+            places_.add({{at, at, fmt::format("; if ({}) return;", beyond)}}, Code::tail_mask, 3);
+        list += fmt::format(" if (isomer_edits::chosen({}) && ({})) return;", edit, beyond);
       }
       for (const std::string& element : unused_elements(at + 1))
         for (const char* none : {"< 0", "== 0", "!= 0"}) {
@@ -143,6 +187,12 @@ class Bounds {
       places_.surround(at + 1, at + 1, list + " ", "");
     else
       places_.surround(at, at, "", list);
+  }
+
+  bool declares_whole(std::size_t first) const {
+    for (std::size_t i = first; i < first + 6 && !tokens_.is(i, "=") && !tokens_.is(i, ";"); ++i)
+      if (is_whole_type(std::string(tokens_.text(i)) + " ")) return true;
+    return false;
   }
 
   /// The first word of the statement that ends there; the end itself where it is not found.

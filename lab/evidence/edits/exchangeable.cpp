@@ -46,6 +46,7 @@ EditPlaces::EditPlaces(const std::string& source, const CppTokens& tokens, const
       refused_(refused),
       label_(label),
       absent_(label.numbers, tokens),
+      structs_(tokens, functions),
       chooses_(tokens.size()),
       constant_(tokens.size()) {
   find_choices();
@@ -241,9 +242,11 @@ Exchangeable exchangeable(const std::string& source, const RefusedEdits& refused
   const CppFunctions functions(tokens);
   EditPlaces places(source, tokens, functions, refused, label);
   add_expressions(places);
+  add_names(places);
   add_constants(places);
   add_tables(places);
   add_members(places);
+  add_other_members(places);
   add_pairs(places);
   add_groups(places);
   add_rescaled(places);
@@ -254,9 +257,11 @@ Exchangeable exchangeable(const std::string& source, const RefusedEdits& refused
   add_insertions(places);
   add_bounds(places);
   add_statements(places);
+  add_ways(places);
   add_carried(places);
   add_rewrites(places);
   add_rounds(places);
+  add_one_more(places);
   return std::move(places).whole();
 }
 

@@ -56,6 +56,25 @@ bool is_nothing_of_launch(const CppTokens& tokens, std::size_t at) {
   return false;
 }
 
+/// Parameters that a number may stand for, those that nothing uses first, and the rank of each.
+std::vector<std::pair<std::string, int>> names_for_number(const EditPlaces& places, std::size_t at,
+                                                          bool real) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::pair<std::string, int>> names;
+  const bool launch = places.tokens().is(at - 1, ",") && places.tokens().is(at + 1, ">>>");
+  for (const CppVariable* each : places.functions().in_scope(at)) {
+    const bool fits = is_real_type(each->type) || (!real && is_whole_type(each->type));
+    if (!fits || launch || each->declared + 1 >= at) continue;
+    const bool used = places.functions().is_used(*each);
+    if (!used || (places.functions().is_parameter(*each) && is_real_type(each->type) == real))
+      names.emplace_back(each->name, used ? 3 : 1);
+  }
+  std::stable_sort(names.begin(), names.end(),
+                   [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (names.size() > kMost) names.resize(kMost);
+  return names;
+}
+
 void add_number(EditPlaces& places, std::size_t at) {
   const CppTokens& tokens = places.tokens();
   if (tokens[at].kind != CppToken::Kind::number || !places.open(at) || is_nothing_of_launch(tokens, at))
@@ -86,6 +105,10 @@ void add_number(EditPlaces& places, std::size_t at) {
                of_remainder                                    ? 4
                : i < 2 || i + of_label.size() >= others.size() ? 1
                                                                : 2);
+  }
+  for (const auto& [name, rank] : names_for_number(places, at, real)) {
+    list += ", " + name;
+    places.add({{at, at, name}}, Code::wrong_expression, rank);
   }
   places.replace(at, fmt::format("isomer_edits::value({}, {})", number, list));
 }
@@ -130,52 +153,6 @@ void add_limit(EditPlaces& places, std::size_t at) {
     list += ", " + each;
   }
   places.surround(first, last, fmt::format("isomer_edits::value({}, ", number), list + ")");
-}
-
-/// Variables that are read there in place of others of their type.
-void add_name(EditPlaces& places, std::size_t at) {
-  constexpr std::size_t kMost = 10;
-  const CppTokens& tokens = places.tokens();
-  if (!places.open(at) || places.functions().is_declared_here(at)) return;
-  const CppVariable* own = places.functions().named(at);
-  if (own == nullptr || own->shared) return;
-  const std::string_view next = tokens.text(at + 1), before = at > 0 ? tokens.text(at - 1) : "";
-  constexpr std::array<std::string_view, 13> kAssigns = {"=",  "+=", "-=", "*=", "/=",  "++", "--",
-                                                         "%=", "|=", "&=", "^=", "<<=", ">>="};
-  if (std::find(kAssigns.begin(), kAssigns.end(), next) != kAssigns.end() || before == "++" ||
-      before == "--" || next == "(" || next == "::")
-    return;
-  // What a function writes by its address is no constant.
-  if (before == "&" && at > 1 && (tokens.is(at - 2, "(") || tokens.is(at - 2, ","))) return;
-  // Of what is assigned to, a part of another one of its type may not be written.
-  std::size_t behind = at + 1;
-  while (tokens.is(behind, ".") && tokens.is_name(behind + 1)) behind += 2;
-  if (behind > at + 1 && std::find(kAssigns.begin(), kAssigns.end(), tokens.text(behind)) != kAssigns.end())
-    return;
-  std::vector<const CppVariable*> others = places.functions().in_scope(at);
-  std::erase_if(others, [&](const CppVariable* each) {
-    return each->name == own->name || each->type != own->type || each->declared > at;
-  });
-  // Names that read alike are mistaken for each other.
-  const auto alike = [&](const CppVariable* each) {
-    std::size_t common = 0;
-    while (common < each->name.size() && common < own->name.size() && each->name[common] == own->name[common])
-      ++common;
-    std::size_t behind = 0;
-    while (behind < each->name.size() && behind < own->name.size() &&
-           each->name[each->name.size() - 1 - behind] == own->name[own->name.size() - 1 - behind])
-      ++behind;
-    return std::max(common, behind);
-  };
-  // Of the others those that are declared nearest.
-  constexpr std::size_t kAlike = 3;  // letters
-  std::reverse(others.begin(), others.end());
-  std::stable_sort(others.begin(), others.end(), [&](const CppVariable* a, const CppVariable* b) {
-    return std::max(alike(a), kAlike) > std::max(alike(b), kAlike);
-  });
-  if (others.size() > kMost) others.resize(kMost);
-  for (const CppVariable* each : others)
-    places.alternative(at, places.add({{at, at, each->name}}, Code::wrong_expression, 1), each->name);
 }
 
 /// Another axis of a thread's, block's or grid's numbers.
@@ -362,7 +339,6 @@ void add_expressions(EditPlaces& places) {
     add_operator(places, i);
     add_number(places, i);
     add_limit(places, i);
-    add_name(places, i);
     add_axis(places, i);
     add_function(places, i, exchanged);
   }

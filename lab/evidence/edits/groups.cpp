@@ -1,3 +1,4 @@
+#include "lab/evidence/edits/operands.hpp"
 #include "lab/evidence/edits/places.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ class Groups {
 
   void add() {
     for (std::size_t i = 1; i + 1 < tokens_.size(); ++i) {
-      if (!places_.open_rewrites(i) || !is_whole(i - 1)) continue;
+      if (!places_.open_rewrites(i) || !is_whole(i - 1) || !is_first_operand(i - 1)) continue;
       if (tokens_.is(i, "%") && is_whole(i + 1)) add_blocks(i);
       if (tokens_.is(i, "%") && tokens_.is_name(i + 1) && !tokens_.is(i + 2, "(") &&
           !tokens_.is(i + 2, ".") && !tokens_.is(i + 2, "::"))
@@ -35,6 +36,13 @@ class Groups {
     const CppVariable* named = places_.functions().named(at);
     return named != nullptr && is_whole_type(named->type) && !places_.functions().is_declared_here(at) &&
            (at == 0 || (!tokens_.is(at - 1, ".") && !tokens_.is(at - 1, "->")));
+  }
+
+  /// Whether what stands before it is no part of the same product: of `a / b % c`, `b % c` is no value.
+  bool is_first_operand(std::size_t at) const {
+    for (const char* each : {"*", "/", "%", "!", "~"})
+      if (at > 0 && tokens_.is(at - 1, each)) return false;
+    return at < 2 || !tokens_.is(at - 1, "-") || ends_value(places_, at - 2);
   }
 
   void put(std::size_t first, std::size_t last, const std::string& text, Code code) {

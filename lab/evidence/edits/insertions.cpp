@@ -75,9 +75,22 @@ class Insertions {
     likely.insert(likely.end(), same.begin(), same.end());
     if (!real)
       for (const std::string& each : launched_at(at)) likely.push_back({each, {}, {}, false});
+    for (Beside& each : members_beside(at, real)) likely.push_back(std::move(each));
     for (const Beside& each : other)
       if (likely.size() < kMost) likely.push_back(each);
     return likely;
+  }
+
+  /// Members of structures, those that nothing of the function uses first.
+  std::vector<Beside> members_beside(std::size_t at, bool real) const {
+    std::vector<Beside> list;
+    std::vector<CppMember> members = places_.structs().in_scope(at);
+    std::stable_sort(members.begin(), members.end(),
+                     [](const CppMember& a, const CppMember& b) { return !a.used && b.used; });
+    for (const CppMember& each : members)
+      if ((real ? is_real_type(each.type) : is_whole_type(each.type)) && list.size() < kMost)
+        list.push_back({each.text, {}, {}, !each.used});
+    return list;
   }
 
   /// The `{` of the kernel that is declared there; 0 where it has none.

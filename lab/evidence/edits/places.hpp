@@ -2,6 +2,7 @@
 
 #include "lab/evidence/edits/exchangeable.hpp"
 #include "lab/evidence/edits/numbers.hpp"
+#include "lab/evidence/edits/structs.hpp"
 #include "lab/evidence/edits/variables.hpp"
 #include "lab/text/cpp_tokens.hpp"
 
@@ -26,6 +27,7 @@ class EditPlaces {
   const std::string& source() const { return source_; }
   const CppTokens& tokens() const { return tokens_; }
   const CppFunctions& functions() const { return functions_; }
+  const CppStructs& structs() const { return structs_; }
   const OfLabel& label() const { return label_; }
   const AbsentNumbers& absent() const { return absent_; }
   /// Whether expressions on that token's line are exchanged at all.
@@ -74,6 +76,7 @@ class EditPlaces {
   const RefusedEdits& refused_;
   const OfLabel& label_;
   const AbsentNumbers absent_;
+  const CppStructs structs_;
   std::vector<bool> chooses_, constant_;  ///< per token
   int next_ = 1;
   std::vector<Exchange> edits_;
@@ -87,8 +90,14 @@ class EditPlaces {
   std::map<std::size_t, std::vector<std::pair<int, std::string>>> alternatives_;
 };
 
-/// Operators, numbers, names and functions for others of their kind.
+/// Operators, numbers and functions for others of their kind.
 void add_expressions(EditPlaces& places);
+
+/// Variables, and memory, for others of their kind.
+void add_names(EditPlaces& places);
+
+/// What may have to be one more or one less, or twice as much.
+void add_one_more(EditPlaces& places);
 
 /// Constants of the source and of templates in each other's place.
 void add_constants(EditPlaces& places);
@@ -98,6 +107,9 @@ void add_tables(EditPlaces& places);
 
 /// x, y, z and w of a variable, and the members that an object is made of, in each other's place.
 void add_members(EditPlaces& places);
+
+/// Members of a structure in each other's place, and for whole numbers.
+void add_other_members(EditPlaces& places);
 
 /// Two variables in each other's place within one part of an expression.
 void add_pairs(EditPlaces& places);
@@ -121,6 +133,8 @@ void add_conditions(EditPlaces& places);
 void add_insertions(EditPlaces& places);
 /// The same of bounds and barriers.
 void add_bounds(EditPlaces& places);
+/// How a loop goes on, sums that many threads add to, and memory that begins as zeros.
+void add_ways(EditPlaces& places);
 /// Assignments, factors of what is assigned, and arguments of calls.
 void add_statements(EditPlaces& places);
 /// What was read and is to be kept, and what is to be done only below a size.

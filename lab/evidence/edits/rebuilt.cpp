@@ -66,6 +66,10 @@ class Rebuilt {
       if (tokens_.is(i, "enum")) add_enumerators(i);
       if (functions_.begins_declaration(i)) add_type(i);
       if (tokens_.is(i, "<") && i > 0 && tokens_.is_name(i - 1)) add_template_arguments(i);
+      if (tokens_.is(i, "(") && functions_.in_body(i) && is_macro(i - 1)) add_macro_arguments(i);
+      if (tokens_[i].kind == CppToken::Kind::number && i > 1 && tokens_.is(i - 1, "=") &&
+          tokens_.is(i - 2, ")"))
+        add_default(i);
       if (tokens_[i].kind == CppToken::Kind::number && tokens_.is(i - 1, "=") && !functions_.in_body(i) &&
           (tokens_.is(i + 1, ",") || tokens_.is(i + 1, ")")))
         add_number(i, 1);  // what an argument is by default
@@ -273,6 +277,37 @@ class Rebuilt {
       }
   }
 
+  /// A name in capitals alone, with which something is called.
+  bool is_macro(std::size_t at) const {
+    if (!tokens_.is_name(at)) return false;
+    std::size_t letters = 0;
+    for (const char c : tokens_.text(at)) {
+      if (c >= 'a' && c <= 'z') return false;
+      letters += c >= 'A' && c <= 'Z';
+    }
+    return letters > 2;
+  }
+
+  /// Flags and numbers that a macro is given, which may be arguments of a template.
+  void add_macro_arguments(std::size_t open) {
+    for (std::size_t at = open + 1; at < tokens_[open].partner; at = tokens_.behind(at)) {
+      if (!tokens_.is(at - 1, ",") && at != open + 1) continue;
+      if (tokens_[at].kind == CppToken::Kind::number) add_number(at, 1);
+      if (tokens_.is(at, "true") || tokens_.is(at, "false"))
+        add(at, tokens_.is(at, "true") ? "false" : "true", Code::wrong_expression, 0);
+    }
+  }
+
+  /// `py::arg("scale") = 1.0`: one of the label's numbers.
+  void add_default(std::size_t at) {
+    constexpr std::size_t kFew = 4;
+    const std::string own(tokens_.text(at));
+    std::size_t count = 0;
+    for (const std::string& each : label_.numbers)
+      if (is_real_number(each) == is_real_number(own) && each != own && count++ < kFew)
+        add(at, each, Code::wrong_expression, kMistyped);
+  }
+
   /// Of what is called or launched with arguments that are numbers, flags or types.
   void add_template_arguments(std::size_t open) {
     std::size_t close = open + 1;
@@ -300,6 +335,22 @@ class Rebuilt {
 };
 
 }  // namespace
+
+RebuiltEdit made_in(const std::string& source, const Exchange& edit) {
+  std::vector<EditedLine> lines = {{edit.line, edit.was, edit.becomes}};
+  lines.insert(lines.end(), edit.also.begin(), edit.also.end());
+  std::string made;
+  int line = 1;
+  for (std::size_t at = 0; at < source.size(); ++line) {
+    const std::size_t end = std::min(source.find('\n', at), source.size());
+    const auto edited =
+        std::find_if(lines.begin(), lines.end(), [&](const EditedLine& each) { return each.line == line; });
+    made += edited == lines.end() ? source.substr(at, end - at) : edited->becomes;
+    made += '\n';
+    at = end + 1;
+  }
+  return {edit, std::move(made)};
+}
 
 std::vector<RebuiltEdit> rebuilt_edits(const std::string& source, const OfLabel& label) {
   return Rebuilt(source, label).all();

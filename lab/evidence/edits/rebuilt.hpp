@@ -17,6 +17,9 @@ struct RebuiltEdit {
 /// The rank of a number of the source that is nearly one of the label's which the source has nowhere.
 constexpr int kMistyped = -1;
 
+/// A source in which an edit has been made.
+RebuiltEdit made_in(const std::string& source, const Exchange& edit);
+
 /// The likeliest first.
 std::vector<RebuiltEdit> rebuilt_edits(const std::string& source, const OfLabel& label = {});
 

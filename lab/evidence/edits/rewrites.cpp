@@ -2,6 +2,7 @@
 #include "lab/evidence/edits/operands.hpp"
 #include "lab/evidence/edits/repeated.hpp"
 #include "lab/evidence/edits/siblings.hpp"
+#include "lab/evidence/edits/terms.hpp"
 #include "lab/evidence/edits/values.hpp"
 
 #include <fmt/format.h>
@@ -439,6 +440,8 @@ void add_rewrites(EditPlaces& places) {
   exchange_values(places, values, changed);
   add_signs_of_bytes(places, values, changed);
   add_siblings(places, values, changed);
+  add_terms(places, values, changed);
+  add_crossed(places, values, changed);
   add_calls(places, values, changed);
   add_repeated(places, values, changed);
   changed.write();

@@ -9,7 +9,7 @@ namespace isomer::lab {
 namespace {
 
 constexpr std::size_t kLongest = 80;  ///< tokens of a value, and of a statement
-constexpr std::size_t kMostTexts = 40;
+constexpr std::size_t kMostTexts = 56;
 
 /// The tokens as one line, with those parts in place of their own.
 std::string on_one_line(const CppTokens& tokens, std::size_t first, std::size_t last,
@@ -114,6 +114,25 @@ class Values {
     if (tokens_.is(end, ";")) add({SourceValue::Kind::whole, at, at + 3, end - 1, "bound", "", false});
   }
 
+  /// What is put together for a function: `atomicAdd(sums + row * cols + c, x)`.
+  void add_arguments(std::size_t open) {
+    const std::size_t close = tokens_[open].partner;
+    for (std::size_t first = open + 1, i = first; i <= close; i = tokens_.behind(i)) {
+      if (i != close && !tokens_.is(i, ",")) continue;
+      bool made = false;
+      for (std::size_t k = first + 1; k < i; k = tokens_.behind(k))
+        for (const char* each : {"+", "-", "*", "/", "%"}) made = made || tokens_.is(k, each);
+      const CppVariable* named = places_.functions().named(first);
+      const bool memory = named != nullptr && named->type.find_first_of("*[") != std::string::npos &&
+                          !tokens_.is(first + 1, "[");
+      if (made && i > first)
+        add({memory ? SourceValue::Kind::memory : SourceValue::Kind::other, open - 1, first, i - 1,
+             "argument", "", false});
+      first = i + 1;
+      if (i == close) break;
+    }
+  }
+
   void add_statement(std::size_t first) {
     std::size_t end = first;
     while (end < tokens_.size() && end - first < 4 * kLongest && !tokens_.is(end, ";") &&
@@ -122,6 +141,8 @@ class Values {
     if (!tokens_.is(end, ";") || end < first + 2) return;
     if (tokens_.is(first, "return"))
       return add({SourceValue::Kind::other, first, first + 1, end - 1, "", "", false});
+    if (tokens_.is_name(first) && tokens_.is(first + 1, "(") && tokens_[first + 1].partner + 1 == end)
+      return add_arguments(first + 1);
     const CppVariable* left = places_.functions().named(first);
     std::size_t at = first;
     while (at < end && tokens_.text(at).back() != '=') at = tokens_.behind(at);
@@ -158,29 +179,24 @@ std::string element_of(const std::string& memory) {
 std::vector<SourceValue> values_of(const EditPlaces& places) { return Values(places).all(); }
 
 void ChangedValues::add(const SourceValue& value, std::vector<EditPlaces::Part> parts, Code code, int rank) {
-  auto& texts = texts_[{value.first, value.last}];
-  if (texts.size() >= kMostTexts) return;
-  std::string text = on_one_line(places_.tokens(), value.first, value.last, parts);
-  const int line = places_.tokens()[value.first].line;
-  if (!is_closed(text) || places_.is_refused(line, text)) return;
-  const int edit = places_.add(std::move(parts), code, rank);
-  places_.takes(edit, line, text);
-  texts.emplace_back(edit, std::move(text));
+  wanted_.push_back({{{value, std::move(parts)}}, code, rank});
 }
 
-void ChangedValues::add(const std::vector<std::pair<SourceValue, std::vector<EditPlaces::Part>>>& values,
-                        Code code, int rank) {
+void ChangedValues::add(const Parts& values, Code code, int rank) { wanted_.push_back({values, code, rank}); }
+
+void ChangedValues::write(const Wanted& wanted) {
   std::vector<EditPlaces::Part> all;
   std::vector<std::string> texts;
-  for (const auto& [value, parts] : values) {
+  for (const auto& [value, parts] : wanted.values) {
+    if (texts_[{value.first, value.last}].size() >= kMostTexts) return;
     all.insert(all.end(), parts.begin(), parts.end());
     texts.push_back(on_one_line(places_.tokens(), value.first, value.last, parts));
     if (!is_closed(texts.back()) || places_.is_refused(places_.tokens()[value.first].line, texts.back()))
       return;
   }
-  const int edit = places_.add(std::move(all), code, rank);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const SourceValue& value = values[i].first;
+  const int edit = places_.add(std::move(all), wanted.code, wanted.rank);
+  for (std::size_t i = 0; i < wanted.values.size(); ++i) {
+    const SourceValue& value = wanted.values[i].first;
     places_.takes(edit, places_.tokens()[value.first].line, texts[i]);
     texts_[{value.first, value.last}].emplace_back(edit, std::move(texts[i]));
   }
@@ -193,16 +209,25 @@ void ChangedValues::exchange(const SourceValue& one, const SourceValue& other, C
 }
 
 void ChangedValues::write() {
+  std::stable_sort(wanted_.begin(), wanted_.end(),
+                   [](const Wanted& a, const Wanted& b) { return a.rank < b.rank; });
+  for (const Wanted& each : wanted_) write(each);
+  wanted_.clear();
   for (const auto& [range, texts] : texts_) {
     if (texts.empty()) continue;
     const auto [least, most] = std::minmax_element(texts.begin(), texts.end());
     std::string others;
     // Each on a line of its own, so that a compiler that complains says of which.
     for (const auto& [number, text] : texts)
-      others += fmt::format(",\n#line {}\n{}, [&] {{ return {}; }}", kLineOfValues + number, number, text);
-    places_.surround(range.first, range.second,
-                     fmt::format("isomer_edits::instead({}, {}, [&] {{ return ", least->first, most->first),
-                     fmt::format("; }}{}\n#line {}\n)", others, places_.tokens()[range.second].line));
+      others +=
+          fmt::format("\n#line {}\nif (isomer_edits::chosen({})) return isomer_edits::as(isomer_own, {});",
+                      kLineOfValues + number, number, text);
+    places_.surround(
+        range.first, range.second,
+        fmt::format("isomer_edits::instead({}, {}, [&] {{ return ", least->first, most->first),
+        fmt::format("; }}, [&](auto& isomer_own) __attribute__((noinline, cold)) -> "
+                    "std::decay_t<decltype(isomer_own())> {{{}\n#line {}\nreturn isomer_own(); }})",
+                    others, places_.tokens()[range.second].line));
   }
   texts_.clear();
 }

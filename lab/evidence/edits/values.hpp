@@ -31,7 +31,8 @@ std::vector<SourceValue> values_of(const EditPlaces& places);
 class ChangedValues {
  public:
   explicit ChangedValues(EditPlaces& places) : places_(places) {}
-  /// Takes an edit down that changes those parts of one value.
+  /// Takes an edit down that changes those parts of one value. Of more than fit those of the least ranks are
+  /// written.
   void add(const SourceValue& value, std::vector<EditPlaces::Part> parts, Code code, int rank);
   /// The same of several values at once.
   void add(const std::vector<std::pair<SourceValue, std::vector<EditPlaces::Part>>>& values, Code code,
@@ -42,7 +43,16 @@ class ChangedValues {
   void write();
 
  private:
+  using Parts = std::vector<std::pair<SourceValue, std::vector<EditPlaces::Part>>>;
+  struct Wanted {
+    Parts values;
+    Code code;
+    int rank;
+  };
+  void write(const Wanted& wanted);
+
   EditPlaces& places_;
+  std::vector<Wanted> wanted_;
   /// By the value's first and last token: numbers of edits, and what the value is with them.
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::pair<int, std::string>>> texts_;
 };

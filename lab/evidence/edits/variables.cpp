@@ -263,7 +263,11 @@ void CppFunctions::leave_out() {
       std::size_t words = i;
       while (tokens_.is(words, "static") || tokens_.is(words, "const")) ++words;
       if (among(kConstant, tokens_.text(words)) || among(kConstant, tokens_.text(i)))
-        for (std::size_t k = i; k < tokens_.size() && !tokens_.is(k, ";"); ++k) in_body_[k] = false;
+        for (std::size_t k = i; k < tokens_.size() && !tokens_.is(k, ";"); ++k) {
+          in_body_[k] = false;
+          // What stands behind `case 3:` is no constant.
+          if (tokens_.is(i, "case") && tokens_.is(k, ":")) break;
+        }
     }
     // The arguments of a template: what stands before it is no variable.
     if (tokens_.is(i, "<") && i > 0 && tokens_.is_name(i - 1) && named(i - 1) == nullptr &&
@@ -313,12 +317,12 @@ const CppVariable* CppFunctions::named(std::size_t token) const {
   return found;
 }
 
-std::vector<const CppVariable*> CppFunctions::in_scope(std::size_t token) const {
+std::vector<const CppVariable*> CppFunctions::in_scope(std::size_t token, bool with_shared) const {
   std::vector<const CppVariable*> list;
   for (const CppVariable& each : variables_) {
     if (each.first > token || token > each.last) continue;
     std::erase_if(list, [&](const CppVariable* other) { return other->name == each.name; });
-    if (!each.shared) list.push_back(&each);
+    if (with_shared || !each.shared) list.push_back(&each);
   }
   return list;
 }

@@ -47,8 +47,9 @@ class CppFunctions {
   /// Whole numbers that are declared before the token and in scope there, inner ones first: those that count
   /// or address, and the parameters, which are sizes.
   std::pair<std::vector<std::string>, std::vector<std::string>> counts_and_sizes(std::size_t token) const;
-  /// All variables in scope at the token, inner ones last, hidden and shared ones left out.
-  std::vector<const CppVariable*> in_scope(std::size_t token) const;
+  /// All variables in scope at the token, inner ones last, hidden ones left out, and shared ones unless they are
+  /// asked for.
+  std::vector<const CppVariable*> in_scope(std::size_t token, bool with_shared = false) const;
 
  private:
   void find_bodies();

@@ -137,6 +137,7 @@ std::shared_ptr<const ExchangedBuild> build(const fs::path& path, const std::str
       if (refused.any() && kept->temporary == nullptr) put(lines, as_text(refused));
       if (kept->temporary == nullptr) kept->build.key = key_of(path, made.source, settings);
       kept->build.edits = std::move(made.edits);
+      kept->build.source = source;
       add_rebuilt(kept->build, folder, path, source, has, settings);
       return {kept, &kept->build};
     }

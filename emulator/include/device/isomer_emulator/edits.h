@@ -19,12 +19,17 @@ namespace isomer_edits {
 
 constexpr unsigned char kChosen = 1, kAsked = 2, kReached = 3;
 
-inline bool chosen(int number) {
+/// Of a number that is marked.
+__attribute__((noinline, cold)) inline bool marked(int number, unsigned char mark) {
+  if (mark == kAsked) __atomic_store_n(&isomer_emulator_edit_chosen[number & 0xffff], kReached, __ATOMIC_RELAXED);
+  return mark == kChosen;
+}
+
+/// It is asked for every part of every expression: what is not marked costs one load.
+__attribute__((always_inline)) inline bool chosen(int number) {
   if (number >= 1 << 16) return false;
-  unsigned char& mark = isomer_emulator_edit_chosen[number & 0xffff];
-  const unsigned char is = __atomic_load_n(&mark, __ATOMIC_RELAXED);
-  if (is == kAsked) __atomic_store_n(&mark, kReached, __ATOMIC_RELAXED);
-  return is == kChosen;
+  const unsigned char mark = __atomic_load_n(&isomer_emulator_edit_chosen[number & 0xffff], __ATOMIC_RELAXED);
+  return __builtin_expect(mark != 0, 0) && marked(number, mark);
 }
 
 /// Whether one of `count` numbers from the first on is chosen.
@@ -178,6 +183,20 @@ T& either(long, A&, T& own) {
   return own;
 }
 
+/// Memory of which an element is read, or with its number other memory with elements of that type.
+template <class A, class T>
+const T* memory(int number, const A* another, const T* own) {
+  if constexpr (std::is_same_v<A, T>)
+    if (chosen(number)) return another;
+  return own;
+}
+/// What is none, such as an accessor, stays.
+template <class A, class T, class = std::enable_if_t<!std::is_convertible_v<A&, const volatile void*> ||
+                                                     !std::is_convertible_v<T&, const volatile void*>>>
+T& memory(long, A&, T& own) {
+  return own;
+}
+
 /// An argument of a function in place of its result.
 template <class T, class... Others>
 T first(T own, Others...) {
@@ -235,6 +254,29 @@ T joined(int number, T own, Others... others) {
   return result;
 }
 
+/// A number that is one more or one less with the first two numbers, and a real one that is taken from 1 with the third.
+template <class T>
+std::decay_t<T> one_more(int number, const T& own) {
+  using R = std::decay_t<T>;
+  if constexpr (std::is_arithmetic_v<R>) {
+    if (chosen(number)) return static_cast<R>(own + R(1));
+    if (chosen(number + 1)) return static_cast<R>(own - R(1));
+    if constexpr (std::is_floating_point_v<R>)
+      if (chosen(number + 2)) return static_cast<R>(R(1) - own);
+  }
+  return own;
+}
+/// A whole number that is twice as much, or half.
+template <class T>
+std::decay_t<T> twice(int number, const T& own) {
+  using R = std::decay_t<T>;
+  if constexpr (std::is_integral_v<R>) {
+    if (chosen(number)) return static_cast<R>(2 * own);
+    if (chosen(number + 1)) return static_cast<R>(own / 2);
+  }
+  return own;
+}
+
 /// A real number that is not below one of the bounds, or not above it: two edits each, from `number` on.
 template <class T, class... Bounds>
 T bounded(int number, T own, Bounds... bounds) {
@@ -260,28 +302,21 @@ T through(int number, T own, Functions... functions) {
   return result;
 }
 
-template <class R, class Other, class Own>
-R of_other(Other&& other, Own&& own) {
-  using O = std::decay_t<decltype(other())>;
+/// A value of the type that `own` has; its own one where the other is of a kind that becomes none.
+template <class Own, class Other>
+auto as(Own& own, Other&& other) -> std::decay_t<decltype(own())> {
+  using R = std::decay_t<decltype(own())>;
+  using O = std::decay_t<Other>;
   if constexpr (std::is_same_v<O, R> || (std::is_arithmetic_v<O> && std::is_arithmetic_v<R>))
-    return static_cast<R>(other());
+    return static_cast<R>(other);
   else
     return own();
 }
-template <class Own>
-auto chosen_of(Own&& own) -> std::decay_t<decltype(own())> {
-  return own();
-}
-template <class Own, class Other, class... Rest>
-auto chosen_of(Own&& own, int number, Other&& other, Rest&&... rest) -> std::decay_t<decltype(own())> {
-  if (chosen(number)) return of_other<std::decay_t<decltype(own())>>(other, own);
-  return chosen_of(own, rest...);
-}
 /// A whole value, or what is written in its place with one of the numbers, which lie between the first two.
-template <class Own, class... Others>
-inline auto instead(int least, int most, Own&& own, Others&&... others) -> std::decay_t<decltype(own())> {
-  if (!any_of(least, most - least + 1)) return own();
-  return chosen_of(own, others...);
+template <class Own, class Others>
+inline auto instead(int least, int most, Own&& own, Others&& others) -> std::decay_t<decltype(own())> {
+  if (__builtin_expect(!any_of(least, most - least + 1), 1)) return own();
+  return others(own);
 }
 
 /// Each number of an array times another.
@@ -289,6 +324,14 @@ template <class T, decltype(sizeof(0)) N, class F>
 void scale(T (&numbers)[N], F factor) {
   for (T& each : numbers) each *= factor;
 }
+
+/// What is added to memory by a function that all threads may call at once, where there is one for its type.
+template <class T, class V, class F>
+void add_at(T* to, const V& more, F add) {
+  if constexpr (std::is_invocable_v<F, T*, T> && std::is_convertible_v<V, T>) add(to, static_cast<T>(more));
+}
+template <class T, class V, class F>
+void add_at(T, const V&, F) {}
 
 // Assignments by another operator, where the types have one.
 #define ISOMER_EDITS_ASSIGNMENT(NAME, OP)                                           \

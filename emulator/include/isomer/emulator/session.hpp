@@ -100,6 +100,7 @@ struct CallOptions {
   bool kernels_idle =
       false;  ///< launches are taken, and none of their threads runs: what is left is the host's
   std::uint32_t most_threads = 0;  ///< of a block along x alone, whatever a launch asks for; 0: as it asks
+  std::uint32_t blocks = 0;        ///< of each launch that run, spread over its grid; 0: all
   /// Of a source with exchangeable expressions (isomer_emulator/edits.h) which are others; 0: none. −1 as the
   /// first of them: none, and the result says which the call comes to.
   std::array<int, 4> edits = {};

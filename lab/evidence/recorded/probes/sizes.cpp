@@ -137,6 +137,9 @@ void judge_group(const Group& group, const std::vector<Replayed>& calls, const s
   if (outcome.answer.ok() && outcome.share() == 0 && says_cases(source, group.size, replayed.call->size)) {
     finding =
         limit_of_size(replayed, right, "the source chooses between sizes, and this is none of them", {});
+  } else if (outcome.answer.ok() && outcome.answer.launches == 0 && outcome.answer.refused_launches.empty() &&
+             outcome.answer.seen.empty()) {
+    finding = limit_of_size(replayed, right, "it launches no kernel for it", {});
   } else if (outcome.answer.ok()) {
     finding = tail(replayed, outcome, right, wrong);
   } else if (outcome.answer.end == Answer::End::refused) {
