@@ -171,6 +171,11 @@ Code code_of_both(const Finding& seen, const Finding& edit) {
   if ((seen.code == Code::race || seen.code == Code::missing_barrier) && edit.code != Code::unexplained &&
       !seen.same_store)
     return edit.code;
+  // Which element is read says more than that others are not.
+  if (seen.code == Code::ignores_index && edit.code != Code::unexplained) return edit.code;
+  if (seen.code == Code::layout_convention && seen.by_influence && edit.code == Code::wrong_expression &&
+      is_of_index(edit))
+    return edit.code;
   // What is asked the other way round is so for the elements that lie outside.
   if (seen.code == Code::out_of_bounds_read && edit.code == Code::inverted_condition) return edit.code;
   // What has its influence all the same is used the other way round.

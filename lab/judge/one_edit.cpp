@@ -14,7 +14,8 @@ constexpr int kMostBesideCause = 1500;  ///< edits that are tried where a cause 
 
 /// Of a candidate's numbers, and of nothing that a watch sees or a caller does.
 bool is_of_numbers(const Finding& finding) {
-  constexpr std::array<Code, 24> kCodes = {Code::layout_convention,
+  constexpr std::array<Code, 25> kCodes = {Code::layout_convention,
+                                           Code::ignores_index,
                                            Code::ignores_argument,
                                            Code::tail_mask,
                                            Code::unwritten_output,

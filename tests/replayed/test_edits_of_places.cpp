@@ -80,9 +80,20 @@ TEST(EditsOfPlaces, AreWhatIsMistakenForEachOther) {
            Case{"switch (n_rows) {\n    case 1: out[i] = FLT_MIN; break;\n  }",
                 "case 1: out[i] = -FLT_MAX; break;"},
            Case{"float v = x[i] / 6.f;", "float v = x[i] / limit;"},
+           Case{"float v = x[i] * -6.f;", "float v = x[i] * limit;"},
+           Case{"out[i] = x[(i + dW) * n_cols];", "out[i] = x[(i + dW + blockIdx.x * n_rows) * n_cols];"},
        }) {
     const std::set<std::string> lines = lines_of(exchangeable(kernel(each.own)).edits);
     EXPECT_EQ(lines.count(each.wanted), 1u) << each.own << "\n  does not become " << each.wanted;
+  }
+}
+
+TEST(EditsOfPlaces, AMinimumByANumberIsABound) {
+  for (const Exchange& each :
+       exchangeable(kernel("const int a = max(16, i), b = max(i, n_rows);\n  out[a] = x[b];")).edits) {
+    if (each.becomes == "const int a = min(16, i), b = max(i, n_rows);") EXPECT_EQ(each.code, Code::clamp);
+    if (each.becomes == "const int a = max(16, i), b = min(i, n_rows);")
+      EXPECT_EQ(each.code, Code::other_reduction);
   }
 }
 

@@ -106,5 +106,24 @@ TEST(Options, WhatASourceSaysOfWords) {
   EXPECT_EQ(codes("int summary = 3; // of the means\n"), Codes());
 }
 
+TEST(Options, AFlagSaysWhetherAnotherArgumentIsGiven) {
+  Recording recording;
+  for (const double limit : {0.0, 2.5}) {
+    Value x = tensor_value("x", DType::f32, {90});
+    for (std::int64_t i = 0; i < 90; ++i) *x.tensor.at<float>(i) = static_cast<float>(i % 11);
+    std::vector<Value> arguments = {x, tensor_value("out", DType::f32, {90})};
+    if (limit > 0) arguments.push_back(real_value("limit", limit));
+    record(recording, "bounded", arguments, [limit](std::vector<Value>& v) {
+      for (std::int64_t i = 0; i < 90; ++i) {
+        const float own = *v[0].tensor.at<float>(i);
+        *v[1].tensor.at<float>(i) = limit > 0 ? std::min(own, static_cast<float>(limit)) : own;
+      }
+    });
+  }
+  expect_told(judged(kFile, "bounded_by_flag", recording,
+                     {"", "def bounded(x, out, limit=None):\n    n = x.shape[0]\n", ""}),
+              {}, "");
+}
+
 }  // namespace
 }  // namespace isomer::lab

@@ -198,6 +198,14 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     [](const auto& info) { return std::string(info.param.entry); });
 
+TEST(OtherSizesAlone, ForWhichNothingIsLaunchedAreALimit) {
+  const Diagnosis said = said_of("row_mean_that_launches_nothing", with(row_mean, {64, 32}, {63, 61, 32}));
+  EXPECT_EQ(said.verdict(), "pass");
+  ASSERT_EQ(said.findings.size(), 1u);
+  EXPECT_NE(said.findings.front().evidence.find("it launches no kernel for it"), std::string::npos)
+      << said.findings.front().evidence;
+}
+
 TEST(OtherSizesAlone, SayNothingWhereAnEvenOneIsWrongAsWell) {
   // An answer to 32 that no candidate gives: then the size is no cause.
   Recording recording = with(row_mean, {64}, {63, 32});

@@ -106,7 +106,13 @@ void add_number(EditPlaces& places, std::size_t at) {
                : i < 2 || i + of_label.size() >= others.size() ? 1
                                                                : 2);
   }
+  const bool negative = at > 1 && tokens.is(at - 1, "-") && !ends_value(places, at - 2);
   for (const auto& [name, rank] : names_for_number(places, at, real)) {
+    if (negative) {
+      const int edit = places.add({{at - 1, at, name}}, Code::wrong_expression, rank);
+      places.surround(at - 1, at, fmt::format("isomer_edits::swapped({}, ", edit), ", " + name + ")");
+      continue;
+    }
     list += ", " + name;
     places.add({{at, at, name}}, Code::wrong_expression, rank);
   }
@@ -215,7 +221,7 @@ const std::vector<Mistaken>& mistaken() {
       {"log2f", {"logf", ""}, Code::log_base},
       {"log2", {"log", ""}, Code::log_base},
       {"log1pf", {"logf"}, Code::missing_term},
-      {"floorf", {"ceilf", "rintf", "truncf"}, Code::rounding_mode},
+      {"floorf", {"ceilf", "rintf", "truncf", "roundf"}, Code::rounding_mode},
       {"floor", {"ceil", "rint", "trunc"}, Code::rounding_mode},
       {"ceilf", {"floorf", "rintf", "truncf"}, Code::rounding_mode},
       {"roundf", {"rintf", "truncf", "floorf", "ceilf"}, Code::rounding_mode},
@@ -302,6 +308,17 @@ EverywhereEdits everywhere(EditPlaces& places) {
   return edits;
 }
 
+/// Whether a minimum or maximum bounds a value by a number, and is none of many.
+bool bounds_by_number(const CppTokens& tokens, std::size_t open) {
+  const std::size_t close = tokens[open].partner, comma = comma_of_two(tokens, open);
+  const auto is_number = [&](std::size_t first, std::size_t last) {
+    if (tokens.is(first, "-")) ++first;
+    return first == last && tokens[first].kind == CppToken::Kind::number;
+  };
+  return comma > open + 1 && comma + 1 < close &&
+         (is_number(open + 1, comma - 1) || is_number(comma + 1, close - 1));
+}
+
 void add_function(EditPlaces& places, std::size_t at, const EverywhereEdits& everywhere) {
   const CppTokens& tokens = places.tokens();
   if (!tokens.is_name(at) || !tokens.is(at + 1, "(") || !places.open(at)) return;
@@ -319,7 +336,9 @@ void add_function(EditPlaces& places, std::size_t at, const EverywhereEdits& eve
                             found->name, other);
     }
   for (const std::string_view other : found->others) {
-    const int edit = places.add({{at, at, std::string(other)}}, found->code, other.empty() ? 3 : 1);
+    const bool bounds = found->code == Code::other_reduction && bounds_by_number(tokens, at + 1);
+    const int edit =
+        places.add({{at, at, std::string(other)}}, bounds ? Code::clamp : found->code, other.empty() ? 3 : 1);
     chosen += fmt::format("if (isomer_edits::chosen({})) return decltype({}(v...))({}(v...)); ", edit,
                           found->name, other.empty() ? "isomer_edits::first" : other);
   }

@@ -131,6 +131,9 @@ class Insertions {
     std::erase_if(counts, [&](const std::string& each) { return own.count(each) > 0; });
     counts.resize(std::min(counts.size(), kMost));
     sizes.resize(std::min(sizes.size(), kMost));
+    std::size_t members = 0;
+    for (const CppMember& each : places_.structs().in_scope(at))
+      if (is_whole_type(each.type) && members++ < kMost) sizes.push_back(each.text);
     return {counts, sizes};
   }
 
@@ -281,6 +284,7 @@ class Insertions {
     }
     if (index) {
       put(at + 1, close - 1, "+*-", beside(at, false, names_in(at + 1, close - 1)), false);
+      put(at + 1, close - 1, "+", products_beside(at, names_in(at + 1, close - 1)), false);
       return put(at + 1, close - 1, "+", remainders_beside(at), false);
     }
     constexpr std::array<std::string_view, 12> kFunctions = {"expf",  "sqrtf",  "rsqrtf", "logf",
@@ -296,6 +300,8 @@ class Insertions {
                          !tokens_.is(at + 2, "*");
     if (!function && !grouped) return;
     put(at + 1, close - 1, function ? "+-*/" : "+-", beside(at, real, names_in(at + 1, close - 1)), false);
+    if (grouped && !real && tokens_.is(close + 1, "*"))
+      put(at + 1, close - 1, "+", products_beside(at, names_in(at + 1, close - 1)), false);
     // What is added to something may have to be multiplied as a whole.
     const auto sums = [&](std::size_t i) { return tokens_.is(i, "+") || tokens_.is(i, "-"); };
     const std::string_view next = tokens_.text(close + 1);

@@ -73,3 +73,13 @@ extern "C" void twice_of_floats(const void* x, void* out, int n, int dtype) {
   (void)dtype;
   twice<float><<<(n + 63) / 64, 64>>>(static_cast<const float*>(x), static_cast<float*>(out), n);
 }
+
+// Values that are bounded where a limit is given, as a flag says.
+__global__ void bound_kernel(const float* x, float* out, int n, float limit, bool has_limit) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = has_limit ? fminf(x[i], limit) : x[i];
+}
+
+extern "C" void bounded_by_flag(const float* x, float* out, int n, float limit, bool has_limit) {
+  bound_kernel<<<(n + 63) / 64, 64>>>(x, out, n, limit, has_limit);
+}

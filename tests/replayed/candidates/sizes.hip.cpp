@@ -25,6 +25,11 @@ extern "C" void row_mean_that_refuses(const DLTensor* x, DLTensor* mean) {
   if (x->shape[1] % 4 != 0) throw std::runtime_error("the width has to be a multiple of 4");
   average(x, mean, true);
 }
+extern "C" int row_mean_that_launches_nothing(const DLTensor* x, DLTensor* mean) {
+  if (x->shape[1] % 4 != 0) return 1;
+  average(x, mean, true);
+  return 0;
+}
 
 /// Rounded up to whole fours: the last of them reads and writes behind the end.
 __global__ void copied(const float* x, float* y, int n, bool masked) {
