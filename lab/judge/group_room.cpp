@@ -43,6 +43,39 @@ bool write_all(const std::vector<std::size_t>& room, const std::vector<CallOutco
   });
 }
 
+bool is_given(const Replayed& call, const std::string& name) {
+  const auto has_a_value = [&](const std::string& own, const Value& value) {
+    return value.kind != Value::Kind::none && bare(own) == bare(name);
+  };
+  for (std::size_t r = 0; r < call.roles.size() && r < call.values.size(); ++r)
+    if (has_a_value(call.roles[r].name, call.values[r])) return true;
+  return std::any_of(call.left_out.begin(), call.left_out.end(),
+                     [&](const Value& each) { return has_a_value(each.name, each); });
+}
+
+/// Whether the label has an argument of that name that may be None.
+bool may_be_none(const Replayed& call, const LabelFunction* label, const std::string& name) {
+  const auto is = [&](const auto& each) { return bare(each.name) == bare(name); };
+  return std::any_of(call.roles.begin(), call.roles.end(), is) ||
+         (label != nullptr &&
+          std::any_of(label->parameters.begin(), label->parameters.end(),
+                      [&](const LabelParameter& each) { return each.has_default && is(each); }));
+}
+
+/// `limit` of `has_limit` or `use_limit`; empty: it is no name of a flag.
+std::string of_flag(const std::string& name) {
+  for (const std::string_view front : {"has_", "use_", "with_", "have_", "is_"})
+    if (name.starts_with(front)) return name.substr(front.size());
+  return {};
+}
+
+Passing passed_as(double number) {
+  Passing passing;
+  passing.what = Passing::What::constant;
+  passing.constant = number;
+  return passing;
+}
+
 }  // namespace
 
 std::string GroupReplay::memory_of_nobody() const {
@@ -142,43 +175,6 @@ void GroupReplay::try_other_numbers(const std::vector<Replayed>& calls, const Di
     diagnosis_ = told;
   }
 }
-
-namespace {
-
-bool is_given(const Replayed& call, const std::string& name) {
-  const auto has_a_value = [&](const std::string& own, const Value& value) {
-    return value.kind != Value::Kind::none && bare(own) == bare(name);
-  };
-  for (std::size_t r = 0; r < call.roles.size() && r < call.values.size(); ++r)
-    if (has_a_value(call.roles[r].name, call.values[r])) return true;
-  return std::any_of(call.left_out.begin(), call.left_out.end(),
-                     [&](const Value& each) { return has_a_value(each.name, each); });
-}
-
-/// Whether the label has an argument of that name that may be None.
-bool may_be_none(const Replayed& call, const LabelFunction* label, const std::string& name) {
-  const auto is = [&](const auto& each) { return bare(each.name) == bare(name); };
-  return std::any_of(call.roles.begin(), call.roles.end(), is) ||
-         (label != nullptr &&
-          std::any_of(label->parameters.begin(), label->parameters.end(),
-                      [&](const LabelParameter& each) { return each.has_default && is(each); }));
-}
-
-/// `limit` of `has_limit` or `use_limit`; empty: it is no name of a flag.
-std::string of_flag(const std::string& name) {
-  for (const std::string_view front : {"has_", "use_", "with_", "have_", "is_"})
-    if (name.starts_with(front)) return name.substr(front.size());
-  return {};
-}
-
-Passing passed_as(double number) {
-  Passing passing;
-  passing.what = Passing::What::constant;
-  passing.constant = number;
-  return passing;
-}
-
-}  // namespace
 
 void GroupReplay::try_numbers_for_none(const std::vector<Replayed>& calls) {
   if (all_right(outcomes_) || std::any_of(outcomes_.begin(), outcomes_.end(), lost)) return;

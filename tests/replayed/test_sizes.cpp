@@ -206,6 +206,13 @@ TEST(OtherSizesAlone, ForWhichNothingIsLaunchedAreALimit) {
       << said.findings.front().evidence;
 }
 
+TEST(OtherSizesAlone, ForWhichNothingIsLaunchedAreAFaultOfWhoReturnsNoStatus) {
+  const Diagnosis said = said_of("row_mean_that_says_nothing", with(row_mean, {64, 32}, {63, 61, 32}));
+  EXPECT_EQ(said.verdict(), "fail");
+  ASSERT_EQ(said.findings.size(), 1u);
+  EXPECT_EQ(said.findings.front().code, Code::tail_mask) << said.findings.front().evidence;
+}
+
 TEST(OtherSizesAlone, SayNothingWhereAnEvenOneIsWrongAsWell) {
   // An answer to 32 that no candidate gives: then the size is no cause.
   Recording recording = with(row_mean, {64}, {63, 32});

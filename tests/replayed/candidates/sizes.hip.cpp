@@ -30,6 +30,9 @@ extern "C" int row_mean_that_launches_nothing(const DLTensor* x, DLTensor* mean)
   average(x, mean, true);
   return 0;
 }
+extern "C" void row_mean_that_says_nothing(const DLTensor* x, DLTensor* mean) {
+  if (x->shape[1] % 4 == 0) average(x, mean, true);
+}
 
 /// Rounded up to whole fours: the last of them reads and writes behind the end.
 __global__ void copied(const float* x, float* y, int n, bool masked) {

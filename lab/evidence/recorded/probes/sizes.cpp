@@ -3,6 +3,7 @@
 #include "lab/evidence/probes/said_room.hpp"
 #include "lab/evidence/probes/watched.hpp"
 #include "lab/evidence/recorded/probes/resized.hpp"
+#include "lab/text/pattern.hpp"
 #include "oracle/expected.hpp"
 
 #include <fmt/format.h>
@@ -87,10 +88,18 @@ Finding tail(const Replayed& replayed, const CallOutcome& outcome, const std::st
   return finding;
 }
 
-/// `adapted`: the answers are right with what an experiment changes. `all_right`: those of the test's own
-/// calls are; otherwise another size has to be right beside the wrong one.
+/// Whether a function of C returns a status, with which it can say that it did nothing.
+bool returns_status(const std::string& source, const std::string& function) {
+  return Pattern("\\b(?:int|int32_t|unsigned|bool|\\w*(?:[Ee]rror|[Ss]tatus)\\w*)\\s+" + literally(function) +
+                 "\\s*\\(")
+      .found_in(source);
+}
+
+/// `status`: the candidate can say that it did nothing. `adapted`: the answers are right with what an
+/// experiment changes. `all_right`: those of the test's own calls are; otherwise another size has to be right
+/// beside the wrong one.
 void judge_group(const Group& group, const std::vector<Replayed>& calls, const std::string& source,
-                 bool adapted, bool all_right, std::vector<Finding>& findings) {
+                 bool status, bool adapted, bool all_right, std::vector<Finding>& findings) {
   std::string right, wrong;
   bool other_right = false;
   std::size_t first = group.asked.size();
@@ -137,9 +146,9 @@ void judge_group(const Group& group, const std::vector<Replayed>& calls, const s
   if (outcome.answer.ok() && outcome.share() == 0 && says_cases(source, group.size, replayed.call->size)) {
     finding =
         limit_of_size(replayed, right, "the source chooses between sizes, and this is none of them", {});
-  } else if (outcome.answer.ok() && outcome.answer.launches == 0 && outcome.answer.refused_launches.empty() &&
-             outcome.answer.seen.empty()) {
-    finding = limit_of_size(replayed, right, "it launches no kernel for it", {});
+  } else if (status && outcome.answer.ok() && outcome.answer.launches == 0 &&
+             outcome.answer.refused_launches.empty() && outcome.answer.seen.empty()) {
+    finding = limit_of_size(replayed, right, "it launches no kernel for it, and returns a status", {});
   } else if (outcome.answer.ok()) {
     finding = tail(replayed, outcome, right, wrong);
   } else if (outcome.answer.end == Answer::End::refused) {
@@ -187,8 +196,9 @@ void ask_sizes(const Approach& approach, const std::vector<Replayed>& calls,
     if (std::any_of(group.outcomes.begin(), group.outcomes.end(),
                     [](const CallOutcome& each) { return each.answer.launch_guessed; }))
       return;
-    judge_group(group, calls, source_of(*approach.candidate), !approach.adaptations.empty(), all_right,
-                findings);
+    const std::string source = source_of(*approach.candidate);
+    judge_group(group, calls, source, returns_status(source, approach.form.entry->function),
+                !approach.adaptations.empty(), all_right, findings);
   }
 }
 
