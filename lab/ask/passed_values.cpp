@@ -36,6 +36,11 @@ double counted(const Passing& passing, const std::vector<Value>& values) {
     case Passing::What::rows:
       return static_cast<double>(tensor.numel() /
                                  (tensor.rank > 0 ? std::max<std::int64_t>(tensor.size(-1), 1) : 1));
+    case Passing::What::inner: {
+      double product = 1;
+      for (int d = dim; d < tensor.rank; ++d) product *= static_cast<double>(tensor.size(d));
+      return product;
+    }
     case Passing::What::size: {
       const auto of = [&](int d) {
         return d >= 0 && d < tensor.rank ? static_cast<double>(tensor.size(d)) : 1;
@@ -306,6 +311,7 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
         break;
       case Passing::What::elements:
       case Passing::What::rows:
+      case Passing::What::inner:
       case Passing::What::size:
       case Passing::What::scale_of_dot:
       case Passing::What::first:

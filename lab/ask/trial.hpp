@@ -36,7 +36,7 @@ std::shared_ptr<Given> given_by_values(const Port& port, const std::string& orig
 
 /// What one parameter of an entry is passed, made of the original's arguments.
 struct Passing {
-  /// `scale_of_dot`: 1/sqrt of a size, which attention multiplies its dot products by. `first`: of a tensor,
+  /// `inner`: the product of the sizes from `dim` on. `scale_of_dot`: 1/sqrt of a size, which attention multiplies its dot products by. `first`: of a tensor,
   /// its first element as a number. `sizes`, `strides`: all of a tensor's, in an array of the host's, or, of
   /// a kernel, in the device's memory; `rank`: how many those are. `room`: memory that the caller lends, for
   /// what lies between. `keys_before`: how many keys come before the first query's own, which is a size less
@@ -46,6 +46,7 @@ struct Passing {
     role,
     elements,
     rows,
+    inner,
     size,
     scale_of_dot,
     stride,

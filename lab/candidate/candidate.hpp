@@ -107,6 +107,7 @@ struct Seen {
   bool shared = false;        ///< of shared memory
   bool null = false;          ///< through a null pointer
   bool nowhere = false;       ///< so far from every buffer that its index is none of the launch
+  bool harmless = false;      ///< memory that nothing has written, which changes no answer whatever it holds
   bool unnamed_lane = false;  ///< a warp operation whose mask does not name its caller
 };
 

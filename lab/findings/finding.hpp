@@ -34,6 +34,7 @@ struct Finding {
   RefusedLaunch refused;         ///< of a launch that a device would refuse
   bool unknown_element = false;  ///< its PyTorch does not have the element type that was given at first
   bool shared = false;           ///< an access to shared memory
+  bool harmless = false;         ///< a read of memory that nothing has written, which changes no answer
   bool absent_lane = false;      ///< a shuffle's value of a lane that is not there
   bool nowhere = false;          ///< one so far from every buffer that its index is none of the launch
   bool made = false;             ///< seen with inputs that were made, not recorded

@@ -150,8 +150,7 @@ void GroupReplay::find_sizes_of(const Bound& bound, const std::vector<Replayed>&
     sizes_by_ = find_sizes(approach_, calls, unsure, bound.alike, other_sizes_);
   }
   unsure_ = unsure;
-  if (sizes_by_ != SizesBy::guess && !unsure.empty())
-    settled_ = settled_sizes(approach_.form, calls.front(), unsure);
+  if (sizes_by_ != SizesBy::guess && !unsure.empty()) settled_ = settled_sizes(approach_.form, calls, unsure);
 }
 
 void GroupReplay::find_codes(std::vector<Replayed>& calls, std::vector<Replayed>& asked) {
@@ -207,6 +206,7 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
   Approach as_called;  // before experiments, and what came of it
   std::vector<CallOutcome> answered;
   std::vector<Finding> found;
+  harmless_reads(calls);
   if (std::any_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return !o.right(); }) &&
       std::none_of(outcomes_.begin(), outcomes_.end(), lost) &&
       std::none_of(outcomes_.begin(), outcomes_.end(), cut_short)) {
@@ -280,22 +280,6 @@ void GroupReplay::set_locals(const std::vector<Replayed>& calls) {
   approach_.candidate = zero.get();
   outcomes_.clear();
   ask(calls);
-}
-
-void GroupReplay::harmless_races(const std::vector<Replayed>& calls) {
-  const auto right = [](const CallOutcome& o) { return o.right(); };
-  if (!std::all_of(outcomes_.begin(), outcomes_.end(), right) ||
-      std::none_of(diagnosis_.findings.begin(), diagnosis_.findings.end(),
-                   [](const Finding& each) { return each.same_store; }))
-    return;
-  Approach other = approach_;
-  for (const std::uint64_t seed : {7u, 1234u, 99u}) {
-    other.settings.schedule_seed = seed;
-    if (const CallOutcome then = replay_once(other, calls.front());
-        !then.right() || then.got != outcomes_.front().got)
-      return;
-  }
-  tell_benign_races(diagnosis_.findings);
 }
 
 void GroupReplay::adapt(const Replayed& replayed) {

@@ -75,6 +75,8 @@ class GroupReplay {
   void set_locals(const std::vector<Replayed>& calls);
   /// Races of one line's stores with each other, where every answer is right, and the same in other orders.
   void harmless_races(const std::vector<Replayed>& calls);
+  /// Of memory that nothing has written, where the answers are the same whatever it holds.
+  void harmless_reads(const std::vector<Replayed>& calls);
   /// The answers to the calls as they are bound: with sizes, and with what refusals ask for.
   void ask_as(const Bound& bound, const std::vector<Replayed>& calls);
   /// As it was before another way to call was tried.

@@ -140,6 +140,24 @@ TEST_F(RecordTorch, TensorsThatTheLabelComputesAreKeptByTheirNames) {
   for (const RecordedCall& call : got.recording.asked) EXPECT_EQ(call.computed.size(), 3u) << call.asked;
 }
 
+TEST_F(RecordTorch, ATensorThatTheLabelMakesOfAnArgumentThatIsNoneIsKept) {
+  const Recorded got = recorded(
+      "import torch\n\ndef segments(x, lengths, starts=None):\n    if starts is None:\n"
+      "        starts = lengths.cumsum(0) - lengths\n    x = x.contiguous()\n"
+      "    return torch.stack([x[int(b) : int(b + n)].sum(0) for b, n in zip(starts, lengths)])\n",
+      "import torch\nsegments(torch.randn(5, 2), torch.tensor([3, 2]))\n"
+      "segments(torch.randn(5, 2), torch.tensor([3, 2]), torch.tensor([2, 0]))\n");
+  ASSERT_EQ(got.recording.calls.size(), 2u);
+  const auto kept = [&](std::size_t call) {
+    std::string described;
+    for (const Value& each : got.recording.calls[call].computed)
+      if (each.name == "starts") described = each.tensor.describe();
+    return described;
+  };
+  EXPECT_EQ(kept(0), "i64[2]");
+  EXPECT_EQ(kept(1), "");
+}
+
 TEST_F(RecordTorch, HowFarRoundingMovesAnAnswerIsKeptWhereThatIsMuch) {
   // A variance that is the difference of two numbers which are nearly the same, and one that is none.
   const Recorded got = recorded("def variance(v):\n    return (v * v).mean(1) - v.mean(1) ** 2, v.sum(1)\n",

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/temporary_folder.hpp"
+#include "lab/candidate/candidate.hpp"
 #include "lab/candidate/folder.hpp"
 #include "lab/evidence/edits/exchangeable.hpp"
 #include "lab/evidence/edits/likeness.hpp"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <stdexcept>
@@ -81,6 +83,16 @@ TEST(EditsOfPlaces, AreWhatIsMistakenForEachOther) {
                 "case 1: out[i] = -FLT_MAX; break;"},
            Case{"float v = x[i] / 6.f;", "float v = x[i] / limit;"},
            Case{"float v = x[i] * -6.f;", "float v = x[i] * limit;"},
+           Case{"float v = limit + 2.f;\n  v = v > 1.f ? logf(v) : v;\n  out[i] = v;",
+                "v = v > 1.f ? logf(v) / limit : v;"},
+           Case{"float keep = expf(limit);\n  out[i] = sums[i] + x[i];", "out[i] = sums[i] * keep + x[i];"},
+           Case{"out[i] = x[i];", "out[lens[i]] = x[i];"},
+           Case{"out[i] = x[i];", "out[i] = x[lens[i]];"},
+           Case{"float least = limit;\n  for (int k = 0; k < n_rows; ++k) least = fminf(least, x[k]);\n  "
+                "out[i] = least;",
+                "float least = INFINITY;"},
+           Case{"if (i < n_cols) out[i] = x[i];", "if (i < n_cols + n_rows) out[i] = x[i];"},
+           Case{"if (n_rows <= 40) out[i] = x[i];", "if (n_rows <= 32) out[i] = x[i];"},
            Case{"out[i] = x[(i + dW) * n_cols];", "out[i] = x[(i + dW + blockIdx.x * n_rows) * n_cols];"},
        }) {
     const std::set<std::string> lines = lines_of(exchangeable(kernel(each.own)).edits);
@@ -95,6 +107,57 @@ TEST(EditsOfPlaces, AMinimumByANumberIsABound) {
     if (each.becomes == "const int a = max(16, i), b = min(i, n_rows);")
       EXPECT_EQ(each.code, Code::other_reduction);
   }
+}
+
+TEST(EditsOfPlaces, AreWhatACompilerTakes) {
+  const std::string source = R"(#include <cuda_runtime.h>
+#define T 16
+#define V 2
+struct Options { float lr, eps, first; };
+__device__ void turn(float& a, float& b, float by) { const float c = a; a = c - b * by; b = c * by; }
+template <int kThreads>
+__global__ void f(const float* x, const int* lens, float* out, int n, int2 pair, float limit) {
+  __shared__ float room[T];
+  const int i = blockIdx.x * T + threadIdx.x, tiles = (n + kThreads - 1) / kThreads;
+  float taps[2] = {0.f, 1.f}, sum = 0.f, most = x[0];
+  for (int k = 0; k < V; ++k) taps[k] *= limit;
+  for (int t = 0; t < tiles; ++t) {
+    const float v = x[lens[t]];
+    if (v > most) most = v;
+  }
+  room[threadIdx.x] = (float)n / limit + most;
+  float c = room[0], s = taps[1];
+  turn(c, s, limit);
+  if (i < pair.x) out[i] = c + s * sum;
+}
+extern "C" void g(const float* x, const int* lens, float* out, int n, float lr, float eps) {
+  constexpr int threads = 16;
+  const int blocks = (n + threads - 1) / threads;
+  Options o{lr, eps, 0.f};
+  o.first = o.lr * 2.f;
+  o.eps = o.eps + o.first;
+  float *none = 0;
+  f<threads><<<blocks, threads>>>(x, lens, none == 0 ? out : none, n, int2{n, 1}, o.eps);
+}
+)";
+  const core::TemporaryFolder place("test", "compiles");
+  const std::filesystem::path edited = place.path() / "edited.cu";
+  std::ofstream(edited) << exchangeable(source).source;
+  BuildSettings settings;
+  settings.exchangeable = true;
+  BuildFailure failure;
+  EXPECT_NE(build_candidate(edited, settings, failure), nullptr)
+      << failure.place.line << ": " << failure.message;
+}
+
+TEST(EditsOfPlaces, MemoryMayBeClearedInPartAlone) {
+  const std::set<std::string> lines = lines_of(exchangeable(R"(#include <cuda_runtime.h>
+extern "C" void f(float* sums, int n, cudaStream_t stream) {
+  cudaMemsetAsync(sums, 0, n * sizeof(float), stream);
+}
+)")
+                                                   .edits);
+  EXPECT_EQ(lines.count("cudaMemsetAsync(sums, 0, 2 * n * sizeof(float), stream);"), 1u);
 }
 
 TEST(EditsOfPlaces, MemoryOfPyTorchMayHaveToBeginAsZeros) {

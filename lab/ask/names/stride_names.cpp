@@ -117,6 +117,28 @@ class Grouping {
     }
   }
 
+  /// `stride_b, stride_s, stride_h` are strides of one tensor where no tensor is named so.
+  void join_dimensions(std::vector<Group>& list) const {
+    Group joined;
+    joined.said = true;
+    for (const Group& group : list) {
+      if (!group.said || group.leading || group.parts.size() != 1 ||
+          !is_dimension(group.key + group.parts.front().suffix) || best_likeness(group.key) >= kNamedSo ||
+          (!joined.parts.empty() && joined.parts.back().parameter + 1 != group.parts.front().parameter))
+        continue;
+      joined.parts.push_back({group.parts.front().parameter, group.key + group.parts.front().suffix});
+    }
+    if (joined.parts.size() < 2) return;
+    std::erase_if(list, [&](const Group& group) {
+      return std::any_of(joined.parts.begin(), joined.parts.end(),
+                         [&](const Part& part) { return part.parameter == group.parts.front().parameter; });
+    });
+    list.push_back(std::move(joined));
+    std::stable_sort(list.begin(), list.end(), [](const Group& a, const Group& b) {
+      return a.parts.front().parameter < b.parts.front().parameter;
+    });
+  }
+
   std::vector<Group> groups(const std::vector<bool>& taken) const {
     std::vector<Group> list;
     std::size_t last = entry_.parameters.size();
@@ -161,12 +183,15 @@ class Grouping {
         at->parts.push_back({i, suffix});
       last = i;
     }
+    join_dimensions(list);
     // A lone name without "stride" in it may mean anything.
     std::erase_if(list, [](const Group& group) { return !group.said && group.parts.size() < 2; });
     return list;
   }
 
  private:
+  static constexpr double kNamedSo = 9;  ///< of likeness_of: the whole name
+
   const Entry& entry_;
   const Port& port_;
   const std::vector<int>& role_at_;
@@ -196,7 +221,9 @@ std::vector<int> dimensions(const Group& group, const Words& shape) {
     }
     const Words& means = dimensions_of(part.suffix);
     for (std::size_t d = 0; d < rank && !open_front; ++d)
-      if (std::find(means.begin(), means.end(), shape[d]) != means.end() &&
+      if ((std::find(means.begin(), means.end(), shape[d]) != means.end() ||
+           (!part.suffix.empty() &&
+            part.suffix == joined(words_of(shape[d]), 0, words_of(shape[d]).size()))) &&
           std::find(by_name.begin(), by_name.end(), static_cast<int>(d)) == by_name.end()) {
         by_name.push_back(static_cast<int>(d));
         break;

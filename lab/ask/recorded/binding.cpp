@@ -1,8 +1,8 @@
 #include "lab/ask/recorded/binding.hpp"
 #include "lab/ask/form.hpp"
 #include "lab/ask/names/bare.hpp"
-#include "lab/ask/names/size_names.hpp"
 #include "lab/ask/names/stride_names.hpp"
+#include "lab/ask/recorded/label_sizes.hpp"
 #include "lab/text/lower_case.hpp"
 #include "lab/text/pattern.hpp"
 
@@ -105,103 +105,6 @@ const Value* left_out(const Replayed& replayed, const Parameter& parameter) {
         (!is_word(value) || !is_number(parameter)) && bare(value.name) == bare(parameter.name))
       return &value;
   return nullptr;
-}
-
-/// What a size is divided by; false where no tensor of that name has the dimension.
-bool set_divisor(Passing& passing, const NamedSize& size, const Replayed& replayed) {
-  for (std::size_t r = 0; r < replayed.roles.size(); ++r) {
-    if (!replayed.values[r].is_tensor() || bare(replayed.roles[r].name) != bare(size.over)) continue;
-    const int rank = replayed.values[r].tensor.rank;
-    passing.what = What::ratio;
-    passing.less_role = static_cast<int>(r);
-    passing.less_dim = size.over_dim < 0 ? size.over_dim + rank : size.over_dim;
-    if (passing.less_dim >= 0 && passing.less_dim < rank) return true;
-  }
-  return false;
-}
-
-/// A size, a count or a stride by a name that the label gives it, of a tensor of that name.
-std::optional<Passing> size_of_label(const Parameter& parameter, const Replayed& replayed,
-                                     const NamedSizes& sizes) {
-  if (parameter.kind != Kind::integer) return std::nullopt;
-  for (const NamedSize& size : sizes) {
-    if (bare(size.name) != bare(parameter.name)) continue;
-    for (std::size_t r = 0; r < replayed.roles.size(); ++r) {
-      if (!replayed.values[r].is_tensor() || bare(replayed.roles[r].name) != bare(size.tensor)) continue;
-      const int rank = replayed.values[r].tensor.rank;
-      Passing passing;
-      passing.role = static_cast<int>(r);
-      if (size.flattened && size.rank == 2) {
-        passing.what = size.dim == 0 ? What::rows : What::size;
-        passing.dim = -1;
-        return passing;
-      }
-      if (size.rank >= 0 && size.rank != rank) continue;
-      passing.what = size.stride ? What::stride : size.all ? What::elements : What::size;
-      passing.dim = size.dim < 0 ? size.dim + rank : size.dim;
-      if (!size.all && (passing.dim < 0 || passing.dim >= rank)) continue;
-      if (!size.over.empty() && !set_divisor(passing, size, replayed)) continue;
-      return passing;
-    }
-  }
-  return std::nullopt;
-}
-
-/// What of a name says which size it is, and not that it is a count: num_kv_heads and kv_heads are one.
-std::string stem(const std::string& name) {
-  static const Pattern around("^(num|n|nr|no|number_of)_|_(count|num|cnt)$");
-  std::string text = around.replaced(lower_case(name), "");
-  if (text.size() > 2 && text.back() == 's') text.pop_back();
-  return text;
-}
-
-/// Whether two names are usually given to one size: head_dim and dim, page_size and page.
-bool alike(const std::string& a, const std::string& b) {
-  static const Pattern of_head("head_?(dim|size)|d_?head|dim_?head");
-  const std::string one = lower_case(a), other = lower_case(b);
-  if (stem(a) == stem(b)) return true;
-  if (!of_head.is(one) && !of_head.is(other) && (one == stem(b) + "_size" || other == stem(a) + "_size"))
-    return true;
-  return std::any_of(size_names().begin(), size_names().end(), [&](const auto& group) {
-    const std::vector<std::string>& names = group.second;
-    return std::find(names.begin(), names.end(), one) != names.end() &&
-           std::find(names.begin(), names.end(), other) != names.end();
-  });
-}
-
-/// A size of which the label's name is like the parameter's: of names that no parameter has, and only where
-/// all that are like it say the same number.
-std::optional<Passing> size_alike(const std::vector<Parameter>& parameters, std::size_t at,
-                                  const Replayed& replayed, const NamedSizes& sizes) {
-  if (parameters[at].kind != Kind::integer || parameters[at].name.empty()) return std::nullopt;
-  for (const bool by_stem : {true, false}) {
-    std::optional<Passing> found;
-    std::int64_t number = -1;
-    bool one = true;
-    for (const NamedSize& size : sizes) {
-      if (size.stride ||
-          !(by_stem ? stem(size.name) == stem(parameters[at].name) : alike(size.name, parameters[at].name)))
-        continue;
-      if (std::any_of(parameters.begin(), parameters.end(),
-                      [&](const Parameter& each) { return bare(each.name) == bare(size.name); }))
-        continue;
-      Parameter named = parameters[at];
-      named.name = size.name;
-      const std::optional<Passing> passing = size_of_label(named, replayed, {size});
-      if (!passing) continue;
-      const Tensor& tensor = replayed.values[static_cast<std::size_t>(passing->role)].tensor;
-      if (passing->what == What::ratio) continue;
-      const std::int64_t is = passing->what == What::elements ? tensor.numel()
-                              : passing->what == What::rows
-                                  ? tensor.numel() / std::max<std::int64_t>(tensor.size(-1), 1)
-                                  : tensor.size(passing->dim);
-      one = one && (!found || is == number);
-      if (!found) found = passing;
-      number = is;
-    }
-    if (found) return one ? found : std::nullopt;
-  }
-  return std::nullopt;
 }
 
 /// Whether it is called with tensors, which know their dimensions.
@@ -339,7 +242,7 @@ void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
 /// Strides among the whole numbers of a function over raw memory, by their names: of tensors alone, and no
 /// more than those have.
 std::vector<std::optional<StrideOf>> strides_of(const Entry& entry, const Replayed& replayed,
-                                                const std::vector<int>& role_at) {
+                                                const std::vector<int>& role_at, const NamedSizes& sizes) {
   Port port;
   port.roles = replayed.roles;
   std::vector<int> tensors = role_at;
@@ -347,6 +250,13 @@ std::vector<std::optional<StrideOf>> strides_of(const Entry& entry, const Replay
   std::vector<std::vector<std::string>> shapes;
   for (const Value& value : replayed.values)
     shapes.emplace_back(value.is_tensor() ? static_cast<std::size_t>(value.tensor.rank) : 0, "");
+  for (const NamedSize& size : sizes)
+    for (std::size_t r = 0; r < shapes.size() && r < replayed.roles.size(); ++r) {
+      const int rank = static_cast<int>(shapes[r].size()), dim = size.dim < 0 ? size.dim + rank : size.dim;
+      if (replayed.roles[r].name == size.tensor && size.rank == rank && dim >= 0 && dim < rank &&
+          !size.stride && !size.all && !size.flattened && size.over.empty())
+        shapes[r][static_cast<std::size_t>(dim)] = size.name;
+    }
   for (int& role : tensors) {
     taken.push_back(role >= 0);
     if (role >= 0 && !replayed.roles[static_cast<std::size_t>(role)].tensor) role = -1;
@@ -391,6 +301,10 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
     const Parameter& parameter = parameters[p];
     if (role_at[p] >= 0 || used[r] || arrays[p].what != What::none) return false;
     if (std::find(left.begin(), left.end(), static_cast<int>(p)) != left.end()) return false;
+    // What callers leave to the original's default is named as that is.
+    if (bare(parameter.name) != bare(replayed.roles[r].name) && is_number(parameter) &&
+        left_out(replayed, parameter) != nullptr)
+      return false;
     // A dimension's number is no count of anything, whatever is left over.
     if (parameter.kind == Kind::integer && replayed.values[r].kind == Value::Kind::integer &&
         replayed.values[r].integer < 0 && bare(parameter.name) != bare(replayed.roles[r].name) &&
@@ -457,7 +371,7 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
       if (is_number(parameters[p]) && may(p, r) &&
           (parameters[p].kind == Kind::real) == (replayed.values[r].kind == Value::Kind::real))
         take(p, r);
-  const std::vector<std::optional<StrideOf>> strides = strides_of(entry, replayed, role_at);
+  const std::vector<std::optional<StrideOf>> strides = strides_of(entry, replayed, role_at, sizes);
   std::vector<int> strided;  // roles whose strides are given
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     Passing passing;
@@ -495,8 +409,9 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
     } else if (is_number(parameters[p])) {
       const std::size_t unsure = bound.unsure.size();
       passing = stand_in(parameters[p], replayed, p, bound);
-      if (const std::optional<Passing> like = size_alike(parameters, p, replayed, sizes);
-          like && bound.unsure.size() > unsure) {
+      std::optional<Passing> like = size_by_tensor(parameters[p], replayed, sizes);
+      if (!like) like = size_alike(parameters, p, replayed, sizes);
+      if (like && bound.unsure.size() > unsure) {
         passing = *like;
         bound.alike.push_back(static_cast<int>(p));
       }

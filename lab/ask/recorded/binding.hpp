@@ -54,12 +54,14 @@ SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const
 struct SettledSize {
   std::string parameter, tensor, other_tensor;  ///< the last of a quotient or a difference; else empty
   Passing passing;
-  int rank = 0;  ///< the tensor's
+  int rank = 0;                   ///< the tensor's
+  std::vector<SettledSize> also;  ///< other sizes that were the same number in every call
 };
-std::vector<SettledSize> settled_sizes(const Form& form, const Replayed& replayed,
+std::vector<SettledSize> settled_sizes(const Form& form, const std::vector<Replayed>& calls,
                                        const std::vector<int>& unsure);
-/// Passes `unsure` as they were settled, where each is; false, and nothing changed, where one is not or where
-/// the calls stray from their memory with them. `right`: every answer is.
+/// Passes `unsure` as they were settled, where each is, or one of them as another size that was the same
+/// number where that alone is right; false, and nothing changed, where one is not settled or where the calls
+/// stray from their memory. `right`: every answer is.
 bool take_settled(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
                   const std::vector<SettledSize>& settled, bool& right);
 /// Other ways to pass the whole numbers `unsure` than the form's: those that pass the same in `calls`, and

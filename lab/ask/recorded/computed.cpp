@@ -23,8 +23,8 @@ std::vector<std::int64_t> numbers_passed_to(const Form& form, std::size_t parame
 }
 
 bool passes_size(const Passing& passing) {
-  return passing.what == What::size || passing.what == What::rows || passing.what == What::elements ||
-         passing.what == What::ratio;
+  return passing.what == What::size || passing.what == What::rows || passing.what == What::inner ||
+         passing.what == What::elements || passing.what == What::ratio;
 }
 
 Passing of_computed(std::size_t place) {

@@ -23,12 +23,19 @@ std::int64_t ratio_in(const Passing& passing, const Replayed& replayed) {
   return one.size(passing.dim) / std::max<std::int64_t>(other.size(passing.less_dim), 1);
 }
 
+std::int64_t inner_of(const Tensor& tensor, int dim) {
+  std::int64_t product = 1;
+  for (int d = dim; d < tensor.rank; ++d) product *= tensor.size(d);
+  return product;
+}
+
 /// The number that is passed so in a call.
 std::int64_t number_of(const Passing& passing, const Replayed& replayed) {
   const Tensor& tensor = replayed.values[static_cast<std::size_t>(passing.role)].tensor;
   const std::int64_t last = tensor.rank > 0 ? std::max<std::int64_t>(tensor.size(-1), 1) : 1;
   return passing.what == What::elements ? tensor.numel()
          : passing.what == What::rows   ? tensor.numel() / last
+         : passing.what == What::inner  ? inner_of(tensor, passing.dim)
          : passing.what == What::ratio  ? ratio_in(passing, replayed)
          : passing.dim < tensor.rank    ? tensor.size(passing.dim) - passing.less
                                         : 1;
@@ -58,7 +65,10 @@ std::vector<Passing> sizes(const std::vector<Replayed>& calls) {
     int least = value.tensor.rank;
     for (const Replayed& each : calls) least = std::min(least, each.values[r].tensor.rank);
     for (passing.dim = -1; passing.dim >= -least; --passing.dim) add(passing);
+    passing.what = What::inner;
+    for (passing.dim = 1; passing.dim + 1 < value.tensor.rank; ++passing.dim) add(passing);
     if (!are_offsets(calls, r)) continue;
+    passing.what = What::size;
     passing.dim = 0;
     passing.less = 1;
     add(passing);
@@ -166,6 +176,23 @@ std::vector<std::int64_t> numbers_passed(const Form& form, const std::vector<Rep
     for (const Value& value : passed(form, replayed.values))
       if (value.kind == Value::Kind::integer) numbers.push_back(value.integer);
   return numbers;
+}
+
+/// The tensors' sizes and element counts, however many of them are the same number.
+std::vector<Passing> simple_sizes(const Replayed& call) {
+  std::vector<Passing> list;
+  for (std::size_t r = 0; r < call.roles.size(); ++r) {
+    if (!call.values[r].is_tensor()) continue;
+    Passing passing;
+    passing.role = static_cast<int>(r);
+    passing.what = What::size;
+    for (passing.dim = 0; passing.dim < call.values[r].tensor.rank; ++passing.dim) list.push_back(passing);
+    passing.what = What::elements;
+    list.push_back(passing);
+    passing.what = What::rows;
+    list.push_back(passing);
+  }
+  return list;
 }
 
 /// Ways to pass sizes that may be meant though no answer is right with them.
@@ -369,47 +396,84 @@ SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const
   return SizesBy::likelihood;
 }
 
-std::vector<SettledSize> settled_sizes(const Form& form, const Replayed& replayed,
+std::vector<SettledSize> settled_sizes(const Form& form, const std::vector<Replayed>& calls,
                                        const std::vector<int>& unsure) {
   std::vector<SettledSize> settled;
+  const Replayed& first = calls.front();
   const auto name = [&](int role) {
-    return role < 0 ? std::string() : replayed.roles[static_cast<std::size_t>(role)].name;
+    return role < 0 ? std::string() : first.roles[static_cast<std::size_t>(role)].name;
   };
   for (const int each : unsure) {
     const auto at = static_cast<std::size_t>(each);
     if (at >= form.passings.size() || at >= form.entry->parameters.size()) continue;
-    const Passing& passing = form.passings[at];
-    settled.push_back(
-        {form.entry->parameters[at].name, name(passing.role), name(passing.less_role), passing,
-         passing.role < 0 ? 0 : replayed.values[static_cast<std::size_t>(passing.role)].tensor.rank});
+    const auto of = [&](const Passing& passing) {
+      const int rank =
+          passing.role < 0 ? 0 : first.values[static_cast<std::size_t>(passing.role)].tensor.rank;
+      return SettledSize{
+          form.entry->parameters[at].name, name(passing.role), name(passing.less_role), passing, rank, {}};
+    };
+    settled.push_back(of(form.passings[at]));
+    const std::vector<std::int64_t> numbers = numbers_passed(form, calls);
+    for (const Passing& passing : simple_sizes(first)) {
+      Form other = form;
+      other.passings[at] = passing;
+      if (numbers_passed(other, calls) == numbers) settled.back().also.push_back(of(passing));
+    }
   }
   return settled;
 }
 
+namespace {
+
+/// The size as the calls have it whose roles these are; false where they have none of that name.
+bool is_passed_as(Passing& passing, const SettledSize& settled, const Replayed& first) {
+  const auto role_of = [&](const std::string& name) {
+    const auto found = std::find_if(first.roles.begin(), first.roles.end(),
+                                    [&](const Port::Role& role) { return role.name == name; });
+    return found == first.roles.end() ? -1 : static_cast<int>(found - first.roles.begin());
+  };
+  Passing other = settled.passing;
+  other.role = role_of(settled.tensor);
+  if (other.role < 0 || !first.values[static_cast<std::size_t>(other.role)].is_tensor()) return false;
+  if (!settled.other_tensor.empty() && (other.less_role = role_of(settled.other_tensor)) < 0) return false;
+  of_this_rank(other, settled.rank, first.values[static_cast<std::size_t>(other.role)].tensor.rank);
+  passing = other;
+  return true;
+}
+
+}  // namespace
+
 bool take_settled(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
                   const std::vector<SettledSize>& settled, bool& right) {
+  constexpr int kMostTried = 24;
   Form form = approach.form;
-  const std::vector<Port::Role>& roles = calls.front().roles;
-  const auto role_of = [&](const std::string& name) {
-    const auto found =
-        std::find_if(roles.begin(), roles.end(), [&](const Port::Role& role) { return role.name == name; });
-    return found == roles.end() ? -1 : static_cast<int>(found - roles.begin());
-  };
+  std::vector<std::pair<std::size_t, const SettledSize*>> places;
   for (const int each : unsure) {
     const auto at = static_cast<std::size_t>(each);
     const auto found = std::find_if(settled.begin(), settled.end(), [&](const SettledSize& size) {
       return at < form.entry->parameters.size() && size.parameter == form.entry->parameters[at].name;
     });
-    if (found == settled.end() || at >= form.passings.size()) return false;
-    Passing passing = found->passing;
-    passing.role = role_of(found->tensor);
-    if (passing.role < 0) return false;
-    if (!found->other_tensor.empty() && (passing.less_role = role_of(found->other_tensor)) < 0) return false;
-    of_this_rank(passing, found->rank,
-                 calls.front().values[static_cast<std::size_t>(passing.role)].tensor.rank);
-    form.passings[at] = passing;
+    if (found == settled.end() || at >= form.passings.size() ||
+        !is_passed_as(form.passings[at], *found, calls.front()))
+      return false;
+    places.emplace_back(at, &*found);
   }
-  const Tried now = tried_with(approach, form, by_size(calls));
+  const std::vector<const Replayed*> tried = by_size(calls);
+  Tried now = tried_with(approach, form, tried);
+  std::set<std::vector<std::int64_t>> known = {numbers_passed(form, calls)};
+  int count = 0;
+  for (const auto& [at, size] : places)
+    for (const SettledSize& also : size->also) {
+      Form other = form;
+      if (now.right || count == kMostTried || !is_passed_as(other.passings[at], also, calls.front()) ||
+          !known.insert(numbers_passed(other, calls)).second)
+        continue;
+      ++count;
+      if (const Tried with = tried_with(approach, other, tried); with.right) {
+        now = with;
+        form = std::move(other);
+      }
+    }
   if (!now.keeps) return false;
   right = now.right;
   approach.form = std::move(form);

@@ -146,6 +146,15 @@ std::vector<Option> options_of(const Extents& extents, bool ratios) {
     }
     if (rows.says.size() > 1) options.push_back(std::move(rows));
     if (elements.says.size() > 1) options.push_back(std::move(elements));
+    for (std::size_t first = 1; first + 1 < dims.size(); ++first) {
+      Option inner;
+      inner.passing.what = What::inner;
+      inner.passing.role = static_cast<int>(role);
+      inner.passing.dim = static_cast<int>(first);
+      for (std::size_t d = first; d < dims.size(); ++d)
+        if (dims[d] >= 0) inner.says.push_back(dims[d]);
+      if (inner.says.size() > 1) options.push_back(std::move(inner));
+    }
   }
   return options;
 }
@@ -162,6 +171,11 @@ bool speaks_against(const std::string& name, const Option& option, const Extents
   static const Pattern may_be_all("size|count|length"), may_be_all_alone("n|len|num");
   const std::string lower = lower_case(name);
   if (option.passing.what == What::ratio) return !counts_parts(name);
+  // What lies behind a channel, as one.
+  static const Pattern inner(
+      "d?_?x?_?h_?x?_?w|(?:n_|num_)?(?:spatial|inner|plane|pixels?|area|positions)(?:_?(?:size|dim|len|count)"
+      ")?");
+  if (option.passing.what == What::inner) return !inner.is(lower);
   if (option.passing.what != What::size)
     return rows.is(lower) ? option.passing.what != What::rows
                           : !all.is(lower) && !may_be_all.is(lower) && !(lone && may_be_all_alone.is(lower));
@@ -336,6 +350,7 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
           speaks_against(form.entry->parameters[at].name, options[chosen[i]], extents, unsure.size() == 1);
       // Several dimensions in one number are said by who has no number for each.
       way.inverted += chosen.size() > 1 && (options[chosen[i]].passing.what == What::rows ||
+                                            options[chosen[i]].passing.what == What::inner ||
                                             options[chosen[i]].passing.what == What::elements);
       for (std::size_t j = 0; j < i; ++j)
         way.inverted += options[chosen[j]].says.front() > options[chosen[i]].says.front();

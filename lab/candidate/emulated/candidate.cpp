@@ -158,9 +158,9 @@ class CompiledCandidate final : public Candidate {
                                               ? "-ftrivial-auto-var-init=zero"
                                               : "-ftrivial-auto-var-init=pattern");
     options_.every_refused_line = settings_.exchangeable;
-    // It is many times as long: the compiler's time is worth more than the calls'. PyTorch's headers are compiled
-    // once for all.
-    if (settings_.exchangeable && !traits.torch) options_.compile_flags.emplace_back("-O1");
+    // With its edits a source is many times as long, and what PyTorch's headers bring is, too: the compiler's time
+    // is worth more than the calls'. The precompiled headers serve both only with the same flags.
+    if (settings_.exchangeable || traits.torch) options_.compile_flags.emplace_back("-O1");
     if (source_ != path_) {
       const std::string folder = fs::absolute(path_).parent_path().string();
       options_.link_flags.insert(options_.link_flags.end(),

@@ -1,3 +1,4 @@
+#include "lab/evidence/edits/operands.hpp"
 #include "lab/evidence/edits/places.hpp"
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@ class Bounds {
   void add() {
     for (std::size_t i = 0; i < tokens_.size(); ++i)
       if (tokens_.is(i, "if") || tokens_.is(i, "for") || tokens_.is(i, "while")) add_bound(i);
+    for (std::size_t i = 0; i < tokens_.size(); ++i) add_side(i);
     for (std::size_t i = 0; i < tokens_.size(); ++i)
       if (tokens_.is(i, ";") || (tokens_.is(i, "}") && tokens_[i].partner > 0)) add_statement(i);
   }
@@ -140,6 +142,34 @@ class Bounds {
       list += fmt::format(" && (!isomer_edits::chosen({}) || {} < {})", edit, count, size);
     }
     if (!list.empty()) places_.surround(first, last, "(bool(", ")" + list + ")");
+  }
+
+  /// `n < length` as `n < start + length`, of a condition that is no loop's.
+  void add_side(std::size_t at) {
+    constexpr std::size_t kMost = 5;
+    if (!tokens_.is(at, "<") && !tokens_.is(at, ">=") && !tokens_.is(at, "<=") && !tokens_.is(at, ">"))
+      return;
+    const CppVariable* side = places_.functions().named(at + 1);
+    if (side == nullptr || !is_whole_type(side->type) || !open(at + 1, at + 1) || at == 0 ||
+        !ends_value(places_, at - 1))
+      return;
+    const std::string_view behind = tokens_.text(at + 2);
+    if (behind != ")" && behind != "&&" && behind != "||" && behind != "?" && behind != ";") return;
+    std::vector<std::string> names;
+    const std::vector<const CppVariable*> scope = places_.functions().in_scope(at);
+    for (auto it = scope.rbegin(); it != scope.rend() && names.size() < kMost; ++it)
+      if (is_whole_type((*it)->type) && (*it)->declared + 1 < at && (*it)->name != side->name &&
+          !tokens_.is(at - 1, (*it)->name))
+        names.push_back((*it)->name);
+    if (names.empty()) return;
+    const int number = places_.next();
+    std::string list;
+    for (const std::string& each : names) {
+      places_.add({{at + 1, at + 1, fmt::format("{} + {}", tokens_.text(at + 1), each)}}, Code::missing_term,
+                  4);
+      list += ", " + each;
+    }
+    places_.surround(at + 1, at + 1, fmt::format("isomer_edits::joined<'+'>({}, ", number), list + ")");
   }
 
   /// Behind a statement of a kernel: a thread that has nothing to do ends; and all wait for each other.

@@ -1,4 +1,5 @@
 #include "lab/evidence/edits/places.hpp"
+#include "lab/evidence/edits/well_formed.hpp"
 
 #include <fmt/format.h>
 
@@ -75,8 +76,12 @@ class Carried {
           each.memory == tokens_.text(first) || !is_in_scope(each.at, first))
         continue;
       for (const auto& [memory, target] : written_) {
-        if (memory != each.memory || count >= kMostKept) continue;
+        const CppVariable* kept = places_.functions().named_as(first, memory);
+        if (memory != each.memory || count >= kMostKept || kept == nullptr ||
+            kept->type.starts_with("const "))
+          continue;
         const std::string text = fmt::format("{} = {};", target, each.name);
+        if (!is_well_formed(places_, first, end, text)) continue;
         const int edit = places_.add({{end, end, "; " + text}}, Code::missing_term, 2);
         list += fmt::format(" if (isomer_edits::chosen({})) {}", edit, text);
         ++count;

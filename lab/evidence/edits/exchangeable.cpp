@@ -1,6 +1,7 @@
 #include "lab/evidence/edits/exchangeable.hpp"
 
 #include "lab/evidence/edits/alike.hpp"
+#include "lab/evidence/edits/operands.hpp"
 #include "lab/evidence/edits/places.hpp"
 #include "lab/text/pattern.hpp"
 
@@ -51,6 +52,43 @@ EditPlaces::EditPlaces(const std::string& source, const CppTokens& tokens, const
       constant_(tokens.size()) {
   find_choices();
   find_constant();
+  find_references();
+}
+
+void EditPlaces::find_references() {
+  std::map<std::string_view, std::set<std::size_t>> taken;  // by the function's name: places of its arguments
+  const auto arguments = [&](std::size_t open, const auto& each) {
+    std::size_t place = 0, first = open + 1;
+    for (std::size_t i = first; i <= tokens_[open].partner; i = tokens_.behind(i)) {
+      if (i != tokens_[open].partner && !tokens_.is(i, ",")) continue;
+      each(place++, first, i);
+      first = i + 1;
+      if (i == tokens_[open].partner) break;
+    }
+  };
+  for (std::size_t i = 1; i + 1 < tokens_.size(); ++i) {
+    if (!tokens_.is(i, "(") || !tokens_.is_name(i - 1) || !tokens_.is(tokens_[i].partner + 1, "{")) continue;
+    arguments(i, [&](std::size_t place, std::size_t first, std::size_t end) {
+      bool refers = false, constant = false;
+      for (std::size_t k = first; k < end; ++k) {
+        refers = refers || tokens_.is(k, "&");
+        constant = constant || tokens_.is(k, "const");
+      }
+      if (refers && !constant) taken[tokens_.text(i - 1)].insert(place);
+    });
+  }
+  for (std::size_t i = 0; i + 1 < tokens_.size(); ++i) {
+    if (!tokens_.is_name(i)) continue;
+    const auto found = taken.find(tokens_.text(i));
+    if (found == taken.end()) continue;
+    std::size_t open = i + 1;
+    if (begins_arguments(tokens_, open))
+      while (open < tokens_.size() && !tokens_.is(open, "(")) ++open;
+    if (!tokens_.is(open, "(")) continue;
+    arguments(open, [&](std::size_t place, std::size_t first, std::size_t end) {
+      for (std::size_t k = first; k < end && found->second.count(place) > 0; ++k) constant_[k] = true;
+    });
+  }
 }
 
 void EditPlaces::find_constant() {

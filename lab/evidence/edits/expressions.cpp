@@ -14,11 +14,22 @@
 namespace isomer::lab {
 namespace {
 
+/// Whether a pointer is held against 0 there.
+bool is_null_test(const EditPlaces& places, std::size_t at) {
+  const CppTokens& tokens = places.tokens();
+  if (at == 0 || (!tokens.is(at, "==") && !tokens.is(at, "!="))) return false;
+  const auto is_pointer = [&](std::size_t i) {
+    const CppVariable* named = places.functions().named(i);
+    return named != nullptr && named->type.find('*') != std::string::npos;
+  };
+  return (tokens.is(at + 1, "0") && is_pointer(at - 1)) || (tokens.is(at - 1, "0") && is_pointer(at + 1));
+}
+
 void add_operator(EditPlaces& places, std::size_t at) {
   const CppTokens& tokens = places.tokens();
   const ExchangedOperator* op = operator_of(tokens.text(at));
   if (op == nullptr || at == 0 || !places.open(at) || !ends_value(places, at - 1)) return;
-  if (begins_arguments(tokens, at) || ends_arguments(tokens, at)) return;
+  if (begins_arguments(tokens, at) || ends_arguments(tokens, at) || is_null_test(places, at)) return;
   const std::size_t first = begin_of_operand(places, at - 1, op->binds),
                     last = end_of_operand(tokens, at + 1, op->binds);
   const int number = places.next();
@@ -78,6 +89,11 @@ std::vector<std::pair<std::string, int>> names_for_number(const EditPlaces& plac
 void add_number(EditPlaces& places, std::size_t at) {
   const CppTokens& tokens = places.tokens();
   if (tokens[at].kind != CppToken::Kind::number || !places.open(at) || is_nothing_of_launch(tokens, at))
+    return;
+  // A pointer to nothing.
+  if (is_null_test(places, at + 1) || (at > 0 && is_null_test(places, at - 1))) return;
+  if (at > 2 && tokens.is(at - 1, "=") && tokens.is(at - 3, "*") &&
+      places.functions().is_declared_here(at - 2))
     return;
   const std::string text(tokens.text(at));
   const bool real = is_real_number(text);

@@ -344,6 +344,7 @@ class Insertions {
     const std::set<std::string> own = names_in(declares ? first - 2 : statement, last);
     // A place in memory, whose beginning may be left out.
     if (type == "*") {
+      if (tokens_.is(first, "0") || tokens_.is(first, "nullptr") || tokens_.is(first, "NULL")) return;
       std::vector<Beside> list = beside(statement, false, own);
       for (Beside& each : products_beside(statement, own)) list.push_back(std::move(each));
       return put(first, last, "+", list, false);

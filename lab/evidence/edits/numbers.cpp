@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -24,6 +25,12 @@ std::vector<std::string> other_whole(const std::string& digits) {
       std::from_chars(digits.data() + (hex ? 2 : 0), digits.data() + digits.size(), value, hex ? 16 : 10);
   if (error != std::errc() || end != digits.data() + digits.size()) return {};
   std::vector<std::int64_t> others = {value + 1, value - 1, 2 * value, value / 2, 0, 1, 4 * value};
+  // Sizes of a warp, a block or a head are powers of two.
+  constexpr std::int64_t kLeast = 10;
+  if (value >= kLeast && !std::has_single_bit(static_cast<std::uint64_t>(value)))
+    for (const std::uint64_t each : {std::bit_floor(static_cast<std::uint64_t>(value)),
+                                     std::bit_ceil(static_cast<std::uint64_t>(value))})
+      others.push_back(static_cast<std::int64_t>(each));
   if (value > 1 << 20) others = {value >> 1, 2 * value + 1};
   std::vector<std::string> texts;
   for (const std::int64_t each : others) {

@@ -50,6 +50,7 @@ bool ends_value(const EditPlaces& places, std::size_t token) {
       (tokens.is(token + 2, "__restrict__") || tokens.is(token + 2, "const") ||
        places.functions().is_declared_here(token + 2)))
     return false;
+  if ((tokens.is(token + 1, "*") || tokens.is(token + 1, "&")) && tokens.is(token + 2, ")")) return false;
   if (tokens[token].kind == CppToken::Kind::number || tokens.is(token, "]")) return true;
   if (tokens.is(token, ")")) {
     const std::size_t open = tokens[token].partner;
@@ -66,6 +67,9 @@ bool ends_value(const EditPlaces& places, std::size_t token) {
   if (places.functions().named(token) != nullptr ||
       (token > 0 && (tokens.is(token - 1, ".") || tokens.is(token - 1, "->") || tokens.is(token - 1, "::"))))
     return true;
+  // A constant or a template's argument; what is declared stands behind no such sign.
+  for (const char* sign : {"+", "-", "/", "%"})
+    if (tokens.is(token + 1, sign)) return !is_number_word(tokens.text(token));
   const char first = tokens.text(token).front();
   return (first >= 'A' && first <= 'Z') || (first == 'k' && tokens.text(token).size() > 1);
 }

@@ -66,6 +66,8 @@ class EditPlaces {
   void find_choices();
   /// Conditions that the compiler decides.
   void find_constant();
+  /// What a function of the source is given to write to: another expression there has no place in memory.
+  void find_references();
   bool can_be_edited(std::size_t token) const { return functions_.in_body(token) && !constant_[token]; }
   /// Nothing where a part spans lines. A line that is left with no word is an empty statement.
   std::optional<std::string> line_with(const std::vector<Part>& parts) const;
@@ -77,7 +79,7 @@ class EditPlaces {
   const OfLabel& label_;
   const AbsentNumbers absent_;
   const CppStructs structs_;
-  std::vector<bool> chooses_, constant_;  ///< per token
+  std::vector<bool> chooses_, constant_;  ///< per token; the second stays as it is
   int next_ = 1;
   std::vector<Exchange> edits_;
   std::map<int, std::vector<std::pair<int, std::string>>> values_;

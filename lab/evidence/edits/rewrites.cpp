@@ -1,4 +1,5 @@
 #include "lab/evidence/edits/calls.hpp"
+#include "lab/evidence/edits/lacked.hpp"
 #include "lab/evidence/edits/operands.hpp"
 #include "lab/evidence/edits/repeated.hpp"
 #include "lab/evidence/edits/siblings.hpp"
@@ -444,6 +445,7 @@ void add_rewrites(EditPlaces& places) {
   add_crossed(places, values, changed);
   add_calls(places, values, changed);
   add_repeated(places, values, changed);
+  add_lacked(places, values, changed);
   changed.write();
 }
 

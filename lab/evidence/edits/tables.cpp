@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace isomer::lab {
@@ -61,7 +64,10 @@ class Tables {
       if (i == table.declared || !tokens_.is(i, table.name) || !tokens_.is(i + 1, "[")) continue;
       const std::size_t close = tokens_[i + 1].partner;
       const bool is_member = tokens_.is(i - 1, ".") || tokens_.is(i - 1, "->");
-      const bool is_written = tokens_.is(close + 1, "=") || tokens_.is(close + 1, "[");
+      static constexpr std::array<std::string_view, 9> kWrites = {
+          "=", "[", "+=", "-=", "*=", "/=", "++", "--", "|="};
+      const bool is_written =
+          std::find(kWrites.begin(), kWrites.end(), tokens_.text(close + 1)) != kWrites.end();
       if (is_member || is_written || tokens_.is(i - 1, "&")) return {};
       if (!places_.open_rewrites(i) || close <= i + 2) return {};
       list.push_back(i + 1);

@@ -50,7 +50,7 @@ class IndexTerms {
   bool is_whole(std::size_t first, std::size_t last) const {
     for (std::size_t i = first; i <= last; ++i) {
       if (tokens_[i].kind == CppToken::Kind::number && is_real_number(text(i, i))) return false;
-      for (const char* each : {"?", ",", "=", "<", ">", "{"})
+      for (const char* each : {"?", ",", "=", "<", ">", "{", "float", "double"})
         if (tokens_.is(i, each)) return false;
       if (i > 0 && (tokens_.is(i - 1, ".") || tokens_.is(i - 1, "->"))) continue;
       if (tokens_.is_name(i) && tokens_.is(i + 1, "(") && !tokens_.is(i, "min") && !tokens_.is(i, "max"))

@@ -1,5 +1,7 @@
 #include "lab/evidence/edits/values.hpp"
 
+#include "lab/evidence/edits/well_formed.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -72,7 +74,7 @@ class Values {
         !places_.open_rewrites(value.first) || !places_.open_rewrites(value.last))
       return;
     for (std::size_t i = value.first; i <= value.last; ++i)
-      if (tokens_.is(i, "{") || tokens_.is(i, ";") || tokens_.is(i, "<<<") ||
+      if (tokens_.is(i, "{") || tokens_.is(i, ";") || tokens_.is(i, "<<<") || tokens_.is(i, "=") ||
           tokens_[i].kind == CppToken::Kind::quoted)
         return;
     list_.push_back(std::move(value));
@@ -191,7 +193,8 @@ void ChangedValues::write(const Wanted& wanted) {
     if (texts_[{value.first, value.last}].size() >= kMostTexts) return;
     all.insert(all.end(), parts.begin(), parts.end());
     texts.push_back(on_one_line(places_.tokens(), value.first, value.last, parts));
-    if (!is_closed(texts.back()) || places_.is_refused(places_.tokens()[value.first].line, texts.back()))
+    if (!is_closed(texts.back()) || places_.is_refused(places_.tokens()[value.first].line, texts.back()) ||
+        !is_well_formed(places_, value.first, value.last, texts.back()))
       return;
   }
   const int edit = places_.add(std::move(all), wanted.code, wanted.rank);

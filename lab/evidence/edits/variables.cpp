@@ -241,7 +241,8 @@ void CppFunctions::find_locals() {
         before == ")" && tokens_[i - 1].partner > 0 &&
         (tokens_.is(tokens_[i - 1].partner - 1, "if") || tokens_.is(tokens_[i - 1].partner - 1, "for") ||
          tokens_.is(tokens_[i - 1].partner - 1, "while"));
-    starts_[i] = before == ";" || before == "{" || before == "}" || before == "else" || behind;
+    starts_[i] = (before == ";" || before == "{" || before == "}" || before == "else" || behind) &&
+                 !(before == "}" && tokens_.is(i, ";"));
     // The parts of a loop's head are no statements.
     if (before == ";")
       for (std::size_t k = i - 1, depth = 0; k-- > 0 && !tokens_.is(k, "{") && !tokens_.is(k, "}");) {
@@ -309,12 +310,21 @@ const CppVariable* CppFunctions::named(std::size_t token) const {
   if (!tokens_.is_name(token)) return nullptr;
   if (token > 0 && (tokens_.is(token - 1, ".") || tokens_.is(token - 1, "->") || tokens_.is(token - 1, "::")))
     return nullptr;
+  return named_as(token, tokens_.text(token));
+}
+
+const CppVariable* CppFunctions::named_as(std::size_t token, std::string_view name) const {
   const CppVariable* found = nullptr;
   for (const CppVariable& each : variables_)
-    if (each.first <= token && token <= each.last && each.name == tokens_.text(token) &&
+    if (each.first <= token && token <= each.last && each.name == name &&
         (found == nullptr || each.first >= found->first))
       found = &each;
   return found;
+}
+
+bool CppFunctions::is_any(std::string_view name) const {
+  return std::any_of(variables_.begin(), variables_.end(),
+                     [&](const CppVariable& each) { return each.name == name; });
 }
 
 std::vector<const CppVariable*> CppFunctions::in_scope(std::size_t token, bool with_shared) const {

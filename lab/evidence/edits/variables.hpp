@@ -44,11 +44,15 @@ class CppFunctions {
   std::size_t body_of(std::size_t token) const;
   /// The innermost variable of that name that is in scope there; null: none is.
   const CppVariable* named(std::size_t token) const;
+  /// The variable that a name means where that token stands; null: none.
+  const CppVariable* named_as(std::size_t token, std::string_view name) const;
+  /// Whether a variable of any function is called so.
+  bool is_any(std::string_view name) const;
   /// Whole numbers that are declared before the token and in scope there, inner ones first: those that count
   /// or address, and the parameters, which are sizes.
   std::pair<std::vector<std::string>, std::vector<std::string>> counts_and_sizes(std::size_t token) const;
-  /// All variables in scope at the token, inner ones last, hidden ones left out, and shared ones unless they are
-  /// asked for.
+  /// All variables in scope at the token, inner ones last, hidden ones left out, and shared ones unless they
+  /// are asked for.
   std::vector<const CppVariable*> in_scope(std::size_t token, bool with_shared = false) const;
 
  private:

@@ -20,6 +20,7 @@ class Ways {
       add_jump(i);
       if (places_.functions().starts_statement(i)) add_sum(i);
       add_zeros(i);
+      add_cleared(i);
     }
   }
 
@@ -110,6 +111,27 @@ class Ways {
           first, last,
           fmt::format("(isomer_edits::chosen({}) ? {}{} : ", edit, zeros, tokens_.text(at + 1, last)), ")");
     }
+  }
+
+  /// Of memory that is cleared only the first part.
+  void add_cleared(std::size_t at) {
+    if (!tokens_.is_name(at) || !tokens_.is(at + 1, "(") || !places_.open_rewrites(at) ||
+        tokens_.text(at).find("Memset") == std::string_view::npos)
+      return;
+    const std::size_t close = tokens_[at + 1].partner;
+    std::vector<std::size_t> commas;
+    for (std::size_t i = at + 2; i < close; i = tokens_.behind(i))
+      if (tokens_.is(i, ",")) commas.push_back(i);
+    if (commas.size() < 2) return;
+    const std::size_t first = commas[1] + 1, last = (commas.size() > 2 ? commas[2] : close) - 1;
+    if (first > last || !places_.open_rewrites(first) || !places_.open_rewrites(last)) return;
+    std::string chosen;
+    for (const int times : {2, 4}) {
+      const int edit = places_.add({{first, last, fmt::format("{} * {}", times, tokens_.text(first, last))}},
+                                   Code::uninitialised_read, 1);
+      chosen += fmt::format("isomer_edits::chosen({}) ? {} : ", edit, times);
+    }
+    places_.surround(first, last, fmt::format("(({}1) * (", chosen), "))");
   }
 
   EditPlaces& places_;

@@ -117,6 +117,11 @@ void findings_of_device(const Answer& answer, const CallMade& call, std::vector<
                           seen.text.find("does not take part in the shuffle") != std::string::npos;
     finding.made = call.made;
     finding.other = seen.other;
+    if (seen.harmless) {
+      if (std::any_of(list.begin(), list.end(), [](const Finding& each) { return each.harmless; })) continue;
+      finding.code = Code::suspicious;
+      finding.harmless = true;
+    }
     if (seen.unnamed_lane) {
       // Said once, however many such operations there are: hardware runs them with the lanes that are there.
       if (std::any_of(list.begin(), list.end(),

@@ -48,28 +48,28 @@ inline bool any_of(int first, int count) {
 }
 
 /// What divides nothing by zero while it is tried.
-template <class T>
-T divisor(const T& value) {
-  if constexpr (std::is_integral_v<T>) return value == 0 ? T(1) : value;
+template <class T_>
+T_ divisor(const T_& value) {
+  if constexpr (std::is_integral_v<T_>) return value == 0 ? T_(1) : value;
   return value;
 }
 
 /// Of whole numbers; a name may be another's in the place where it is tried.
-template <class A, class B>
-auto remainder(A a, B b) {
-  if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) return a % divisor(b);
+template <class A_, class B_>
+auto remainder(A_ a, B_ b) {
+  if constexpr (std::is_integral_v<A_> && std::is_integral_v<B_>) return a % divisor(b);
   else return 0;
 }
-template <class A, class B>
-auto quotient(A a, B b) {
-  if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) return a / divisor(b);
+template <class A_, class B_>
+auto quotient(A_ a, B_ b) {
+  if constexpr (std::is_integral_v<A_> && std::is_integral_v<B_>) return a / divisor(b);
   else return 0;
 }
 
 /// `f(a, b)` where that exists and is an R; what stands there otherwise.
-template <class R, class F, class A, class B>
-R other(F f, A& a, B& b, R own) {
-  if constexpr (std::is_invocable_r_v<R, F, A&, B&>) return static_cast<R>(f(a, b));
+template <class R_, class F_, class A_, class B_>
+R_ other(F_ f, A_& a, B_& b, R_ own) {
+  if constexpr (std::is_invocable_r_v<R_, F_, A_&, B_&>) return static_cast<R_>(f(a, b));
   else return own;
 }
 
@@ -81,26 +81,26 @@ R other(F f, A& a, B& b, R own) {
   struct NAME {                                                                                  \
     int number;                                                                                  \
   };                                                                                             \
-  template <class A>                                                                             \
+  template <class A_>                                                                             \
   struct NAME##Left {                                                                            \
-    A a;                                                                                         \
+    A_ a;                                                                                         \
     int number;                                                                                  \
   };                                                                                             \
-  template <class A>                                                                             \
-  inline NAME##Left<A> operator OP(A&& a, NAME place) {                                          \
-    return {std::forward<A>(a), place.number};                                                   \
+  template <class A_>                                                                             \
+  inline NAME##Left<A_> operator OP(A_&& a, NAME place) {                                          \
+    return {std::forward<A_>(a), place.number};                                                   \
   }                                                                                              \
-  template <class A, class B>                                                                    \
-  inline auto operator OP(NAME##Left<A> left, B&& b) -> std::decay_t<decltype(left.a OP b)> {    \
-    using R = std::decay_t<decltype(left.a OP b)>;                                               \
+  template <class A_, class B_>                                                                    \
+  inline auto operator OP(NAME##Left<A_> left, B_&& b) -> std::decay_t<decltype(left.a OP b)> {    \
+    using R_ = std::decay_t<decltype(left.a OP b)>;                                               \
     if (chosen(left.number))                                                                     \
-      return other<R>([](auto& x, auto& y) -> decltype(FIRST) { return FIRST; }, left.a, b, R(left.a OP b)); \
+      return other<R_>([](auto& x, auto& y) -> decltype(FIRST) { return FIRST; }, left.a, b, R_(left.a OP b)); \
     if (chosen(left.number + 1))                                                                 \
-      return other<R>([](auto& x, auto& y) -> decltype(SECOND) { return SECOND; }, left.a, b, R(left.a OP b)); \
+      return other<R_>([](auto& x, auto& y) -> decltype(SECOND) { return SECOND; }, left.a, b, R_(left.a OP b)); \
     if (chosen(left.number + 2))                                                                 \
-      return other<R>([](auto& x, auto& y) -> decltype(THIRD) { return THIRD; }, left.a, b, R(left.a OP b)); \
+      return other<R_>([](auto& x, auto& y) -> decltype(THIRD) { return THIRD; }, left.a, b, R_(left.a OP b)); \
     if (HAS && chosen(left.number + 3))                                                          \
-      return other<R>([](auto& x, auto& y) -> decltype(FOURTH) { return FOURTH; }, left.a, b, R(left.a OP b)); \
+      return other<R_>([](auto& x, auto& y) -> decltype(FOURTH) { return FOURTH; }, left.a, b, R_(left.a OP b)); \
     return left.a OP b;                                                                          \
   }
 
@@ -119,99 +119,99 @@ ISOMER_EDITS_THREE(Unequal, !=, x == y, x < y, x > y)
 #undef ISOMER_EDITS_FOUR
 
 /// The own value, or that of the others whose number is chosen; they are counted from `number` on.
-template <class T, class... Others>
-T value(int number, T own, Others... others) {
-  T result = own;
+template <class T_, class... Others>
+T_ value(int number, T_ own, Others... others) {
+  T_ result = own;
   int at = number;
-  ((chosen(at++) ? void(result = static_cast<T>(others)) : void()), ...);
+  ((chosen(at++) ? void(result = static_cast<T_>(others)) : void()), ...);
   return result;
 }
 
 /// A number, or with its number the one beside it; another argument stays.
-template <class T, class U>
-T swapped(int number, T own, U other) {
-  if constexpr (std::is_arithmetic_v<T> && std::is_arithmetic_v<U>)
-    if (chosen(number)) return static_cast<T>(other);
+template <class T_, class U_>
+T_ swapped(int number, T_ own, U_ other) {
+  if constexpr (std::is_arithmetic_v<T_> && std::is_arithmetic_v<U_>)
+    if (chosen(number)) return static_cast<T_>(other);
   return own;
 }
 
 /// Where an element of a table lies: with one of the `count` − 1 numbers from `number` on, in its neighbour's place.
-template <class I>
-I placed(int number, int count, I index) {
+template <class I_>
+I_ placed(int number, int count, I_ index) {
   if (any_of(number, count - 1))
     for (int k = 0; k + 1 < count; ++k)
       if (chosen(number + k)) {
-        if (index == static_cast<I>(k)) return static_cast<I>(k + 1);
-        if (index == static_cast<I>(k + 1)) return static_cast<I>(k);
+        if (index == static_cast<I_>(k)) return static_cast<I_>(k + 1);
+        if (index == static_cast<I_>(k + 1)) return static_cast<I_>(k);
       }
   return index;
 }
 
 /// The element of a table that lies at `index`, with another sign where that one's number is chosen.
-template <class I, class T>
-T signed_of(int number, int count, I index, T element) {
+template <class I_, class T_>
+T_ signed_of(int number, int count, I_ index, T_ element) {
   if (any_of(number, count))
     for (int k = 0; k < count; ++k)
-      if (chosen(number + k) && index == static_cast<I>(k)) return static_cast<T>(-element);
+      if (chosen(number + k) && index == static_cast<I_>(k)) return static_cast<T_>(-element);
   return element;
 }
 
 /// A variable, or with its number another one of its type. Not `?:`: g++ 12 loses temporaries of an index behind one.
-template <class T>
-T& either(int number, T& another, T& own) {
+template <class T_>
+T_& either(int number, T_& another, T_& own) {
   return chosen(number) ? another : own;
 }
-template <class T>
-const T& either(int number, const T& another, const T& own) {
+template <class T_>
+const T_& either(int number, const T_& another, const T_& own) {
   return chosen(number) ? another : own;
 }
 /// Of pointers of which one alone is restricted: no type trait calls such a type a pointer.
-template <class T>
-T* pointer(T* own) {
+template <class T_>
+T_* pointer(T_* own) {
   return own;
 }
-template <class A, class T, class P = decltype(pointer(std::declval<T&>())),
-          class = std::enable_if_t<!std::is_same_v<A, std::remove_reference_t<T>> &&
-                                   std::is_same_v<P, decltype(pointer(std::declval<A&>()))>>>
-P either(int number, A& another, T&& own) {
+template <class A_, class T_, class P_ = decltype(pointer(std::declval<T_&>())),
+          class = std::enable_if_t<!std::is_same_v<A_, std::remove_reference_t<T_>> &&
+                                   std::is_same_v<P_, decltype(pointer(std::declval<A_&>()))>>>
+P_ either(int number, A_& another, T_&& own) {
   return chosen(number) ? pointer(another) : pointer(own);
 }
 /// Of variables that `auto` declares, which have another type after all: the own one stays.
-template <class A, class T,
-          class = std::enable_if_t<!std::is_same_v<std::remove_cv_t<A>, std::remove_cv_t<T>>>>
-T& either(long, A&, T& own) {
+template <class A_, class T_,
+          class = std::enable_if_t<!std::is_same_v<std::remove_cv_t<A_>, std::remove_cv_t<T_>>>>
+T_& either(long, A_&, T_& own) {
   return own;
 }
 
 /// Memory of which an element is read, or with its number other memory with elements of that type.
-template <class A, class T>
-const T* memory(int number, const A* another, const T* own) {
-  if constexpr (std::is_same_v<A, T>)
+template <class A_, class T_>
+const T_* memory(int number, const A_* another, const T_* own) {
+  if constexpr (std::is_same_v<A_, T_>)
     if (chosen(number)) return another;
   return own;
 }
 /// What is none, such as an accessor, stays.
-template <class A, class T, class = std::enable_if_t<!std::is_convertible_v<A&, const volatile void*> ||
-                                                     !std::is_convertible_v<T&, const volatile void*>>>
-T& memory(long, A&, T& own) {
+template <class A_, class T_, class = std::enable_if_t<!std::is_convertible_v<A_&, const volatile void*> ||
+                                                     !std::is_convertible_v<T_&, const volatile void*>>>
+T_& memory(long, A_&, T_& own) {
   return own;
 }
 
 /// An argument of a function in place of its result.
-template <class T, class... Others>
-T first(T own, Others...) {
+template <class T_, class... Others>
+T_ first(T_ own, Others...) {
   return own;
 }
 
-template <class T, class U>
-U second(T, U other) {
+template <class T_, class U_>
+U_ second(T_, U_ other) {
   return other;
 }
 
 /// A real number with another sign, or its magnitude: from `number` on.
-template <class T>
-T with_sign(int number, T own) {
-  if constexpr (std::is_floating_point_v<T>) {
+template <class T_>
+T_ with_sign(int number, T_ own) {
+  if constexpr (std::is_floating_point_v<T_>) {
     if (chosen(number)) return -own;
     if (chosen(number + 1)) return own < 0 ? -own : own;
   }
@@ -219,72 +219,72 @@ T with_sign(int number, T own) {
 }
 
 /// An array's element, where one of `count` edits from `number` on asks for it; else nothing is read.
-template <class P, class I>
-auto element(int number, int count, P memory, I index) -> std::decay_t<decltype(memory[index])> {
+template <class P_, class I_>
+auto element(int number, int count, P_ memory, I_ index) -> std::decay_t<decltype(memory[index])> {
   if (!any_of(number, count)) return {};
   return memory[index];
 }
 
 /// `own OP value` where both are numbers, or a place in memory and a whole number.
-template <char Op, class R, class V>
-void join(const R& own, const V& value, R& result) {
-  constexpr bool numbers = std::is_arithmetic_v<R> && std::is_arithmetic_v<V> &&
-                           (std::is_floating_point_v<R> || std::is_integral_v<V>);
-  constexpr bool place = std::is_pointer_v<R> && std::is_integral_v<V>;
+template <char Op, class R_, class V_>
+void join(const R_& own, const V_& value, R_& result) {
+  constexpr bool numbers = std::is_arithmetic_v<R_> && std::is_arithmetic_v<V_> &&
+                           (std::is_floating_point_v<R_> || std::is_integral_v<V_>);
+  constexpr bool place = std::is_pointer_v<R_> && std::is_integral_v<V_>;
   if constexpr (numbers) {
-    if constexpr (Op == '*') result = static_cast<R>(own * value);
-    if constexpr (Op == '/') result = static_cast<R>(own / divisor(value));
+    if constexpr (Op == '*') result = static_cast<R_>(own * value);
+    if constexpr (Op == '/') result = static_cast<R_>(own / divisor(value));
   }
   if constexpr (numbers || place) {
-    if constexpr (Op == '+') result = static_cast<R>(own + value);
-    if constexpr (Op == '-') result = static_cast<R>(own - value);
+    if constexpr (Op == '+') result = static_cast<R_>(own + value);
+    if constexpr (Op == '-') result = static_cast<R_>(own - value);
   }
 }
 
 /// A value by each of the operators with each of the others, from `number` on.
-template <char... Ops, class T, class... Others>
-T joined(int number, T own, Others... others) {
-  T result = own;
+template <char... Ops, class T_, class... Others>
+T_ joined(int number, T_ own, Others... others) {
+  T_ result = own;
   if (!any_of(number, static_cast<int>(sizeof...(Ops) * sizeof...(Others)))) return result;
   int at = number;
   const auto each = [&](const auto& other) {
-    ((chosen(at++) ? join<Ops>(static_cast<const T&>(own), other, result) : void()), ...);
+    ((chosen(at++) ? join<Ops>(static_cast<const T_&>(own), other, result) : void()), ...);
   };
   (each(others), ...);
   return result;
 }
 
 /// A number that is one more or one less with the first two numbers, and a real one that is taken from 1 with the third.
-template <class T>
-std::decay_t<T> one_more(int number, const T& own) {
-  using R = std::decay_t<T>;
-  if constexpr (std::is_arithmetic_v<R>) {
-    if (chosen(number)) return static_cast<R>(own + R(1));
-    if (chosen(number + 1)) return static_cast<R>(own - R(1));
-    if constexpr (std::is_floating_point_v<R>)
-      if (chosen(number + 2)) return static_cast<R>(R(1) - own);
+template <class T_>
+std::decay_t<T_> one_more(int number, const T_& own) {
+  using R_ = std::decay_t<T_>;
+  if constexpr (std::is_arithmetic_v<R_>) {
+    if (chosen(number)) return static_cast<R_>(own + R_(1));
+    if (chosen(number + 1)) return static_cast<R_>(own - R_(1));
+    if constexpr (std::is_floating_point_v<R_>)
+      if (chosen(number + 2)) return static_cast<R_>(R_(1) - own);
   }
   return own;
 }
 /// A whole number that is twice as much, or half.
-template <class T>
-std::decay_t<T> twice(int number, const T& own) {
-  using R = std::decay_t<T>;
-  if constexpr (std::is_integral_v<R>) {
-    if (chosen(number)) return static_cast<R>(2 * own);
-    if (chosen(number + 1)) return static_cast<R>(own / 2);
+template <class T_>
+std::decay_t<T_> twice(int number, const T_& own) {
+  using R_ = std::decay_t<T_>;
+  if constexpr (std::is_integral_v<R_>) {
+    if (chosen(number)) return static_cast<R_>(2 * own);
+    if (chosen(number + 1)) return static_cast<R_>(own / 2);
   }
   return own;
 }
 
 /// A real number that is not below one of the bounds, or not above it: two edits each, from `number` on.
-template <class T, class... Bounds>
-T bounded(int number, T own, Bounds... bounds) {
-  T result = own;
-  if constexpr (std::is_floating_point_v<T>) {
+template <class T_, class... Bounds>
+T_ bounded(int number, T_ own, Bounds... bounds) {
+  T_ result = own;
+  if constexpr (std::is_floating_point_v<T_>) {
     int at = number;
-    ((chosen(at) ? void(result = own < T(bounds) ? T(bounds) : own)
-      : chosen(at + 1) ? void(result = own > T(bounds) ? T(bounds) : own) : void(),
+    ((chosen(at) ? void(result = own < T_(bounds) ? T_(bounds) : own)
+      : chosen(at + 1) ? void(result = own > T_(bounds) ? T_(bounds) : own) : void(),
       at += 2),
      ...);
   }
@@ -292,12 +292,12 @@ T bounded(int number, T own, Bounds... bounds) {
 }
 
 /// A real number as the argument of each of the functions, from `number` on.
-template <class T, class... Functions>
-T through(int number, T own, Functions... functions) {
-  T result = own;
-  if constexpr (std::is_floating_point_v<T>) {
+template <class T_, class... Functions>
+T_ through(int number, T_ own, Functions... functions) {
+  T_ result = own;
+  if constexpr (std::is_floating_point_v<T_>) {
     int at = number;
-    ((chosen(at++) ? void(result = static_cast<T>(functions(static_cast<float>(own)))) : void()), ...);
+    ((chosen(at++) ? void(result = static_cast<T_>(functions(static_cast<float>(own)))) : void()), ...);
   }
   return result;
 }
@@ -305,10 +305,10 @@ T through(int number, T own, Functions... functions) {
 /// A value of the type that `own` has; its own one where the other is of a kind that becomes none.
 template <class Own, class Other>
 auto as(Own& own, Other&& other) -> std::decay_t<decltype(own())> {
-  using R = std::decay_t<decltype(own())>;
-  using O = std::decay_t<Other>;
-  if constexpr (std::is_same_v<O, R> || (std::is_arithmetic_v<O> && std::is_arithmetic_v<R>))
-    return static_cast<R>(other);
+  using R_ = std::decay_t<decltype(own())>;
+  using O_ = std::decay_t<Other>;
+  if constexpr (std::is_same_v<O_, R_> || (std::is_arithmetic_v<O_> && std::is_arithmetic_v<R_>))
+    return static_cast<R_>(other);
   else
     return own();
 }
@@ -320,30 +320,30 @@ inline auto instead(int least, int most, Own&& own, Others&& others) -> std::dec
 }
 
 /// Each number of an array times another.
-template <class T, decltype(sizeof(0)) N, class F>
-void scale(T (&numbers)[N], F factor) {
-  for (T& each : numbers) each *= factor;
+template <class T_, decltype(sizeof(0)) N_, class F_>
+void scale(T_ (&numbers)[N_], F_ factor) {
+  for (T_& each : numbers) each *= factor;
 }
 
 /// What is added to memory by a function that all threads may call at once, where there is one for its type.
-template <class T, class V, class F>
-void add_at(T* to, const V& more, F add) {
-  if constexpr (std::is_invocable_v<F, T*, T> && std::is_convertible_v<V, T>) add(to, static_cast<T>(more));
+template <class T_, class V_, class F_>
+void add_at(T_* to, const V_& more, F_ add) {
+  if constexpr (std::is_invocable_v<F_, T_*, T_> && std::is_convertible_v<V_, T_>) add(to, static_cast<T_>(more));
 }
-template <class T, class V, class F>
-void add_at(T, const V&, F) {}
+template <class T_, class V_, class F_>
+void add_at(T_, const V_&, F_) {}
 
 // Assignments by another operator, where the types have one.
 #define ISOMER_EDITS_ASSIGNMENT(NAME, OP)                                           \
-  template <class T, class V>                                                      \
-  auto NAME##_if(T&& to, V&& value, int) -> decltype(void(to OP value)) {          \
+  template <class T_, class V_>                                                      \
+  auto NAME##_if(T_&& to, V_&& value, int) -> decltype(void(to OP value)) {          \
     to OP value;                                                                   \
   }                                                                                \
-  template <class T, class V>                                                      \
-  void NAME##_if(T&&, V&&, long) {}                                                \
-  template <class T, class V>                                                      \
-  void NAME(T&& to, V&& value) {                                                   \
-    NAME##_if(std::forward<T>(to), std::forward<V>(value), 0);                     \
+  template <class T_, class V_>                                                      \
+  void NAME##_if(T_&&, V_&&, long) {}                                                \
+  template <class T_, class V_>                                                      \
+  void NAME(T_&& to, V_&& value) {                                                   \
+    NAME##_if(std::forward<T_>(to), std::forward<V_>(value), 0);                     \
   }
 ISOMER_EDITS_ASSIGNMENT(set, =)
 ISOMER_EDITS_ASSIGNMENT(add, +=)

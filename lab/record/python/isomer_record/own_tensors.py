@@ -1,6 +1,7 @@
 """Small tensors that the label makes on its way, by the names that it gives them: a port may take `starts` that the label sums up.
 
-They are variables of the label's function, and of functions of the same file that it calls. A tensor counts that has its content
+They are variables of the label's function, and of functions of the same file that it calls; an argument is one where the call
+passes None for it and the label makes it. A tensor counts that has its content
 before the first kernel is launched and still has it in the end: what a kernel writes is a result, or room for one. What lies in
 the memory of an argument or of a result is that, by whatever name. Whatever is odd is left out.
 """
@@ -55,6 +56,7 @@ class Tensors:
         self.found = {}  # copies, by name
         self.frame = None
         self.given = set()  # memory of the arguments
+        self.passed = set()  # the parameters that the call has a value for
         self.noted = {}  # name: (tensor, its copy), or None where two functions have that name for two things
         self.own = None  # the same of the function's own variables when the first kernel was launched
         self.bytes = 0
@@ -63,6 +65,7 @@ class Tensors:
     def begin(self, frame):
         try:
             self.given = memory_of(dict(frame.f_locals))
+            self.passed = {name for name in parameters_of(frame.f_code) if frame.f_locals.get(name) is not None}
             self.frame = frame
         except Exception:
             self.frame = None
@@ -106,7 +109,7 @@ class Tensors:
                 if frame.f_code.co_filename == self.frame.f_code.co_filename:
                     self.note(frame)
                 frame = frame.f_back
-            self.own = self.variables(self.frame, parameters_of(self.frame.f_code))
+            self.own = self.variables(self.frame, self.passed)
         except Exception:
             self.own = {}
 
@@ -119,7 +122,7 @@ class Tensors:
         if frame is not self.frame or self.found:
             return
         try:
-            left_out = parameters_of(frame.f_code)
+            left_out = self.passed
             variables = dict(frame.f_locals)
             if self.own is None:
                 self.own = self.variables(frame, left_out)

@@ -1,0 +1,136 @@
+#include "lab/ask/recorded/label_sizes.hpp"
+
+#include "lab/ask/names/bare.hpp"
+#include "lab/ask/names/size_names.hpp"
+#include "lab/text/lower_case.hpp"
+#include "lab/text/pattern.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace isomer::lab {
+namespace {
+
+using What = Passing::What;
+using Kind = Parameter::Kind;
+
+/// What a size is divided by; false where no tensor of that name has the dimension.
+bool set_divisor(Passing& passing, const NamedSize& size, const Replayed& replayed) {
+  for (std::size_t r = 0; r < replayed.roles.size(); ++r) {
+    if (!replayed.values[r].is_tensor() || bare(replayed.roles[r].name) != bare(size.over)) continue;
+    const int rank = replayed.values[r].tensor.rank;
+    passing.what = What::ratio;
+    passing.less_role = static_cast<int>(r);
+    passing.less_dim = size.over_dim < 0 ? size.over_dim + rank : size.over_dim;
+    if (passing.less_dim >= 0 && passing.less_dim < rank) return true;
+  }
+  return false;
+}
+
+/// What of a name says which size it is, and not that it is a count: num_kv_heads and kv_heads are one.
+std::string stem(const std::string& name) {
+  static const Pattern around("^(num|n|nr|no|number_of)_|_(count|num|cnt)$");
+  std::string text = around.replaced(lower_case(name), "");
+  if (text.size() > 2 && text.back() == 's') text.pop_back();
+  return text;
+}
+
+/// Whether two names are usually given to one size: head_dim and dim, page_size and page.
+bool alike(const std::string& a, const std::string& b) {
+  static const Pattern of_head("head_?(dim|size)|d_?head|dim_?head");
+  const std::string one = lower_case(a), other = lower_case(b);
+  if (stem(a) == stem(b)) return true;
+  if (!of_head.is(one) && !of_head.is(other) && (one == stem(b) + "_size" || other == stem(a) + "_size"))
+    return true;
+  return std::any_of(size_names().begin(), size_names().end(), [&](const auto& group) {
+    const std::vector<std::string>& names = group.second;
+    return std::find(names.begin(), names.end(), one) != names.end() &&
+           std::find(names.begin(), names.end(), other) != names.end();
+  });
+}
+
+}  // namespace
+
+std::optional<Passing> size_of_label(const Parameter& parameter, const Replayed& replayed,
+                                     const NamedSizes& sizes) {
+  if (parameter.kind != Kind::integer) return std::nullopt;
+  for (const NamedSize& size : sizes) {
+    if (bare(size.name) != bare(parameter.name)) continue;
+    for (std::size_t r = 0; r < replayed.roles.size(); ++r) {
+      if (!replayed.values[r].is_tensor() || bare(replayed.roles[r].name) != bare(size.tensor)) continue;
+      const int rank = replayed.values[r].tensor.rank;
+      Passing passing;
+      passing.role = static_cast<int>(r);
+      if (size.flattened && size.rank == 2) {
+        passing.what = size.dim == 0 ? What::rows : What::size;
+        passing.dim = -1;
+        return passing;
+      }
+      if (size.rank >= 0 && size.rank != rank) continue;
+      passing.what = size.stride ? What::stride : size.all ? What::elements : What::size;
+      passing.dim = size.dim < 0 ? size.dim + rank : size.dim;
+      if (!size.all && (passing.dim < 0 || passing.dim >= rank)) continue;
+      if (!size.over.empty() && !set_divisor(passing, size, replayed)) continue;
+      return passing;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Passing> size_by_tensor(const Parameter& parameter, const Replayed& replayed,
+                                      const NamedSizes& sizes) {
+  if (parameter.kind != Kind::integer || parameter.name.empty()) return std::nullopt;
+  for (const NamedSize& size : sizes) {
+    if (size.stride || bare(size.tensor + "_" + size.name) != bare(parameter.name)) continue;
+    Parameter named = parameter;
+    named.name = size.name;
+    if (const std::optional<Passing> passing = size_of_label(named, replayed, {size})) return passing;
+  }
+  static const Pattern counted("(?:num|n|nr|no|number_of)_\\w+|\\w+_(?:count|num|cnt)");
+  for (std::size_t r = 0; r < replayed.roles.size() && counted.is(lower_case(parameter.name)); ++r) {
+    if (!replayed.values[r].is_tensor() || replayed.values[r].tensor.rank < 1 ||
+        stem(replayed.roles[r].name) != stem(parameter.name))
+      continue;
+    Passing passing;
+    passing.what = What::size;
+    passing.role = static_cast<int>(r);
+    return passing;
+  }
+  return std::nullopt;
+}
+
+std::optional<Passing> size_alike(const std::vector<Parameter>& parameters, std::size_t at,
+                                  const Replayed& replayed, const NamedSizes& sizes) {
+  if (parameters[at].kind != Kind::integer || parameters[at].name.empty()) return std::nullopt;
+  for (const bool by_stem : {true, false}) {
+    std::optional<Passing> found;
+    std::int64_t number = -1;
+    bool one = true;
+    for (const NamedSize& size : sizes) {
+      if (size.stride ||
+          !(by_stem ? stem(size.name) == stem(parameters[at].name) : alike(size.name, parameters[at].name)))
+        continue;
+      if (std::any_of(parameters.begin(), parameters.end(),
+                      [&](const Parameter& each) { return bare(each.name) == bare(size.name); }))
+        continue;
+      Parameter named = parameters[at];
+      named.name = size.name;
+      const std::optional<Passing> passing = size_of_label(named, replayed, {size});
+      if (!passing) continue;
+      const Tensor& tensor = replayed.values[static_cast<std::size_t>(passing->role)].tensor;
+      if (passing->what == What::ratio) continue;
+      const std::int64_t is = passing->what == What::elements ? tensor.numel()
+                              : passing->what == What::rows
+                                  ? tensor.numel() / std::max<std::int64_t>(tensor.size(-1), 1)
+                                  : tensor.size(passing->dim);
+      one = one && (!found || is == number);
+      if (!found) found = passing;
+      number = is;
+    }
+    if (found) return one ? found : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace isomer::lab

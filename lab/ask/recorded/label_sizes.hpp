@@ -1,0 +1,25 @@
+#pragma once
+
+#include "lab/ask/names/named_sizes.hpp"
+#include "lab/ask/port.hpp"
+#include "lab/ask/recorded/replayed.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace isomer::lab {
+
+/// A size, a count or a stride by a name that the label gives it, of a tensor of that name.
+std::optional<Passing> size_of_label(const Parameter& parameter, const Replayed& replayed,
+                                     const NamedSizes& sizes);
+
+/// `fm_height`, of the tensor fm and of its size that the label calls height; `num_ids`, of the tensor ids.
+std::optional<Passing> size_by_tensor(const Parameter& parameter, const Replayed& replayed,
+                                      const NamedSizes& sizes);
+
+/// A size of which the label's name is like the parameter's: of names that no parameter has, and only where
+/// all that are like it say the same number.
+std::optional<Passing> size_alike(const std::vector<Parameter>& parameters, std::size_t at,
+                                  const Replayed& replayed, const NamedSizes& sizes);
+
+}  // namespace isomer::lab
