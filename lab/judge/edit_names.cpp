@@ -127,6 +127,13 @@ bool is_of_names(const Finding& edit) {
   return gone.size() == 1 && come.size() == 1 && name.is(gone.front()) && name.is(come.front());
 }
 
+/// Whether what stands there is called as a count is.
+bool counts(const std::string& part) {
+  static const Pattern count(
+      "(?i)\\b\\w*(?:count|num|size|len|dim|rows?|cols?|width|height|total|elements)\\w*\\b|\\b[a-zA-Z]\\b");
+  return count.found_in(part);
+}
+
 /// Whether it changes a number in a table of such.
 bool is_of_table(const Finding& edit) {
   static const Pattern numbers("[-+.,\\s\\dA-Fa-fxXuUlL{}();=]+|.*\\]\\s*=\\s*\\{.*");
@@ -212,6 +219,21 @@ Code code_of_both(const Finding& seen, const Finding& edit) {
     return edit.code;
   // What has no influence on a number may be where it belongs all the same.
   if (seen.code == Code::layout_convention && is_of_value(edit)) return edit.code;
+  // An error that is a function of an input, or a reduction that is another one, is what is seen of a count,
+  // a term or a factor; a factor that counts is the reduction's own.
+  constexpr std::array<Code, 6> kOfFormula = {Code::off_by_one, Code::missing_term, Code::missing_scale,
+                                              Code::epsilon,    Code::clamp,        Code::tail_mask};
+  const bool formula = std::find(kOfFormula.begin(), kOfFormula.end(), edit.code) != kOfFormula.end();
+  if (seen.code == Code::approximation && formula) return edit.code;
+  if (seen.code == Code::other_reduction &&
+      (edit.code == Code::epsilon || edit.code == Code::clamp ||
+       (edit.code == Code::missing_scale && !counts(difference(edit.edited_from, edit.edited).other))))
+    return edit.code;
+  // Where it goes wrong is where another name stands.
+  if (is_of_names(edit) && edit.code == Code::wrong_expression &&
+      ((seen.code == Code::tail_mask && !is_end_of_loop(edit)) ||
+       (seen.code == Code::unwritten_output && compares(edit.edited))))
+    return edit.code;
   return seen.code;
 }
 

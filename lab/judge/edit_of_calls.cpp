@@ -1,4 +1,5 @@
 #include "lab/ask/nearness.hpp"
+#include "lab/evidence/probes/watched.hpp"
 #include "lab/judge/edit_search.hpp"
 #include "lab/judge/one_edit.hpp"
 #include "lab/judge/sampled.hpp"
@@ -16,12 +17,18 @@ namespace isomer::lab {
 namespace {
 
 constexpr std::size_t kHandful = 24;  ///< of all calls together
+constexpr double kShortest = 1e-3;    ///< seconds of a call that are worth being compared
 constexpr std::size_t kMuchLess = 4;  ///< times so many elements are worth a call that is asked first
 
 std::size_t elements_of(const Replayed& call) {
   std::size_t count = 0;
   for (const Replayed::Output& output : call.outputs) count += static_cast<std::size_t>(output.want.numel());
   return count;
+}
+
+bool reads_unwritten(const CallOutcome& outcome) {
+  return std::any_of(outcome.answer.seen.begin(), outcome.answer.seen.end(),
+                     [](const Seen& seen) { return seen.kind == "uninitialised-read" && !seen.harmless; });
 }
 
 /// Whether an answer has a number that is none where the reference's is one.
@@ -66,11 +73,14 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
   Approach other = approach;
   other.candidate = build->candidate.get();
   other.form = in_build(*build->candidate, approach.form);
+  std::uint8_t poison = approach.settings.poison;
+  double slower = 1;  // times, with all edits in the source
   // Edits are tried by several threads.
   const auto with = [&](const EditNumbers& numbers, std::size_t call, bool watched, bool helps) {
     Approach edited = other;
-    edited.settings = brief(approach.settings, outcomes[call].answer.worked_seconds, watched, helps);
+    edited.settings = brief(approach.settings, slower * outcomes[call].answer.worked_seconds, watched, helps);
     edited.settings.edits = numbers;
+    edited.settings.poison = poison;
     return edited;
   };
   const auto right = [&](std::size_t call, const EditNumbers& numbers, bool watched) {
@@ -99,7 +109,18 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
            });
   };
   // To watch takes longer: only what is right without is watched, where the numbers tell.
-  const bool tells = !right(*asked, {}, false);
+  const auto without = [&] { return replay_once(with({}, *asked, false, true), calls[*asked]); };
+  CallOutcome unedited = without();
+  if (unedited.answer.ok())
+    slower = std::max(
+        1.0, unedited.answer.worked_seconds / std::max(outcomes[*asked].answer.worked_seconds, kShortest));
+  // What depends on memory that nothing has written may be right by chance: it is not with another fill.
+  for (const std::uint8_t fill : {kLargePoison, kNegativePoison})
+    if (how.watched && unedited.right() && reads_unwritten(outcomes[*asked])) {
+      poison = fill;
+      unedited = without();
+    }
+  const bool tells = !unedited.right();
   if (!tells && (!how.watched || right(*asked, {}, true))) return {};
   KeptSearch kept = kept_search(*build, how, approach.rtol, approach.atol);
   const auto add = [&](const Replayed& call) {

@@ -19,9 +19,13 @@ using Clock = std::chrono::steady_clock;
 constexpr double kSecondsOfOthers = 1.5;  ///< and others beside the first that helps
 constexpr double kSecondsOfWays = 5;      ///< where those that help launch other kernels
 constexpr std::size_t kEnough = 4;        ///< edits that help: more than these tell nothing apart
-constexpr double kSecondsOfBuilds = 18;   ///< of edits that need one each
+constexpr double kSecondsOfBuilds = 12;   ///< of edits that need one each
 constexpr int kMostBuilds = 32;
-constexpr double kSecondsOfAll = 45;  ///< of one candidate: who waits longer has been told enough
+constexpr double kSecondsOfAll =
+    40;  ///< of one candidate, with its build: who waits longer is told what is known
+constexpr double kSecondsOfFirst = 8;  ///< of a search in any case, however long the build took
+
+double seconds_left(const ExchangedBuild& build) { return kSecondsOfAll - build.built - *build.spent; }
 
 /// Of two lines the part in which they differ, with a few words round it.
 std::pair<std::string, std::string> parts_that_differ(const std::string& was, const std::string& becomes) {
@@ -134,7 +138,9 @@ std::vector<const Exchange*> helpful_edits(const ExchangedBuild& build, const Ed
   }
   const auto begin = Clock::now();
   const auto passed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
-  double until = std::min(how.seconds, kSecondsOfAll - *build.spent);
+  const double least = *build.spent == 0 ? kSecondsOfFirst : 0;
+  const double seconds = std::min(how.seconds, std::max(seconds_left(build), least));
+  double until = seconds;
   const auto number = [](const Exchange& each) { return each.number; };
   std::vector<const Exchange*> order;
   for (const bool first : {true, false})
@@ -168,7 +174,7 @@ std::vector<const Exchange*> helpful_edits(const ExchangedBuild& build, const Ed
   for (const Exchange* each : list) found.helpful.push_back(each->number);
   if (!list.empty()) *build.helped = found.helpful;
   // What found nothing in its time may find something on a machine that is less busy.
-  if (!list.empty() || passed() < std::min(how.seconds, kSecondsOfAll - *build.spent)) kept.keep(found);
+  if (!list.empty() || passed() < seconds) kept.keep(found);
   *build.spent += passed();
   return list;
 }
@@ -179,9 +185,7 @@ std::vector<const Exchange*> helpful_rebuilt(const ExchangedBuild& build, const 
   const auto passed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   int builds = 0;
   for (const RebuiltEdit& each : build.rebuilt) {
-    if (passed() >= std::min(kSecondsOfBuilds, kSecondsOfAll + kSecondsOfBuilds - *build.spent) ||
-        builds++ == kMostBuilds)
-      break;
+    if (passed() >= std::min(kSecondsOfBuilds, seconds_left(build)) || builds++ == kMostBuilds) break;
     if (how.watched && is_of_a_size(each.edit)) continue;
     const std::shared_ptr<const Candidate> candidate = build.rebuild(each);
     if (candidate == nullptr) continue;

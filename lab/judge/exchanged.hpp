@@ -17,9 +17,10 @@ struct ExchangedBuild {
   std::vector<Exchange> edits;       ///< the likeliest first
   std::vector<RebuiltEdit> rebuilt;  ///< those that need a build of their own; none where builds are slow
   std::function<std::shared_ptr<const Candidate>(const RebuiltEdit&)> rebuild;  ///< null: does not compile
-  std::string source;  ///< as it is
+  std::string source;                                                           ///< as it is
   /// Edits that helped before, with calls of another signature: they are tried first.
   std::shared_ptr<std::vector<int>> helped = std::make_shared<std::vector<int>>();
+  double built = 0;  ///< seconds that it took to compile it
   /// Seconds that searches among them took so far, for calls of all signatures together.
   std::shared_ptr<double> spent = std::make_shared<double>(0);
   std::string key;  ///< of what is compiled; empty where nothing of it is kept

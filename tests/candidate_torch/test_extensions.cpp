@@ -51,6 +51,25 @@ TEST(CandidateExtensions, AnExportedFunctionTakesAndReturnsTensors) {
   EXPECT_TRUE(a.seen.empty());
 }
 
+TEST(CandidateExtensions, AResultMayBeNone) {
+  const auto c = built("candidate.cu", R"(#include <torch/extension.h>
+#include <tuple>
+std::tuple<at::Tensor, c10::optional<at::Tensor>> halves(const at::Tensor& x, bool both) {
+  c10::optional<at::Tensor> other;
+  if (both) other = x + 1;
+  return std::make_tuple(x * 2, other);
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("halves", &halves); }
+)");
+  for (const bool both : {true, false}) {
+    const Answer a = c->call(c->entries().at(0), {ramp("x", {5}), boolean_value("both", both)}, {});
+    ASSERT_TRUE(a.ok()) << a.message;
+    ASSERT_EQ(a.returned.size(), 2u);
+    EXPECT_EQ(a.returned[1].is_tensor(), both);
+    if (both) EXPECT_EQ(data_of<float>(a.returned[1])[3], 4);
+  }
+}
+
 TEST(CandidateExtensions, ARefusalIsTheMessageAndItsPlace) {
   const auto c = built("candidate.hip.cpp", kSine);
   const Answer a = c->call(c->entries().at(0), {tensor_value("x", DType::f16, {4})}, {});

@@ -150,6 +150,13 @@ extern "C" void g(const float* x, const int* lens, float* out, int n, float lr, 
       << failure.place.line << ": " << failure.message;
 }
 
+TEST(EditsOfPlaces, AValueInWhichNoEditIsChosenStaysAsItIs) {
+  const std::string edited = exchangeable(kernel("float v = x[i] * limit;\n  out[i + n_rows] = v;")).source;
+  for (const char* own : {"[&] { return x[i] * limit; }, [&] { return isomer_edits::",
+                          "[&] { return i + n_rows; }, [&] { return isomer_edits::"})
+    EXPECT_NE(edited.find(own), std::string::npos) << own;
+}
+
 TEST(EditsOfPlaces, MemoryMayBeClearedInPartAlone) {
   const std::set<std::string> lines = lines_of(exchangeable(R"(#include <cuda_runtime.h>
 extern "C" void f(float* sums, int n, cudaStream_t stream) {

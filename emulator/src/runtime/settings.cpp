@@ -11,6 +11,8 @@
 extern "C" {
 __attribute__((visibility("default"))) int isomer_emulator_edits[4] = {};
 __attribute__((visibility("default"))) unsigned char isomer_emulator_edit_chosen[1 << 16] = {};
+__attribute__((visibility("default"))) unsigned char isomer_emulator_edit_ways[1 << 14] = {};
+__attribute__((visibility("default"))) const int* isomer_emulator_edit_values = nullptr;
 }
 
 namespace isomer::emulator {
@@ -36,6 +38,21 @@ int lanes() {
 
 }  // namespace
 
+namespace {
+
+/// The values that an edit is in: what begins with the greatest number that is not beyond its own.
+void mark_values(int number) {
+  const int* known = isomer_emulator_edit_values;
+  if (number <= 0 || known == nullptr) return;
+  int begins = -1;
+  for (const int* each = known; *each >= 0; each += 2)
+    if (*each <= number) begins = *each;
+  for (const int* each = known; *each >= 0; each += 2)
+    if (*each == begins) isomer_emulator_edit_ways[each[1] & 0x3fff] = 1;
+}
+
+}  // namespace
+
 void choose_edits(const std::array<int, 4>& numbers) {
   constexpr unsigned char kAsked = 2;  // of edits.h
   if (numbers[0] < 0 || isomer_emulator_edits[0] < 0)
@@ -46,6 +63,8 @@ void choose_edits(const std::array<int, 4>& numbers) {
   }
   for (const int number : numbers)
     if (number > 0 && number < 1 << 16) isomer_emulator_edit_chosen[number] = 1;
+  std::memset(isomer_emulator_edit_ways, numbers[0] < 0 ? 1 : 0, sizeof isomer_emulator_edit_ways);
+  for (const int number : numbers) mark_values(number);
 }
 
 bool is_edited() { return isomer_emulator_edits[0] > 0; }

@@ -3,6 +3,7 @@
 #include "lab/evidence/edits/alike.hpp"
 #include "lab/evidence/edits/operands.hpp"
 #include "lab/evidence/edits/places.hpp"
+#include "lab/evidence/edits/values.hpp"
 #include "lab/text/pattern.hpp"
 
 #include <fmt/format.h>
@@ -134,6 +135,7 @@ void EditPlaces::find_choices() {
     }
     return false;
   };
+  std::set<std::string_view> asked;  // functions that a choice calls
   const auto end_of_statement = [&](std::size_t i) {
     while (i < tokens_.size() && !tokens_.is(i, ";") && !tokens_.is(i, "{")) i = tokens_.behind(i);
     return tokens_.is(i, "{") ? tokens_.behind(i) : i + 1;
@@ -150,22 +152,30 @@ void EditPlaces::find_choices() {
       if (k + 1 < tokens_.size() && tokens_.is(k, ",") && tokens_[k + 1].kind == CppToken::Kind::number)
         mark(k + 1, k + 1);
     }
+    // What a condition asks that launches.
+    if (tokens_.is(i, "if") && tokens_.is(i + 1, "(") && chooses_[i + 1])
+      for (std::size_t k = i + 2; k < tokens_[i + 1].partner; ++k)
+        if (tokens_.is_name(k) && tokens_.is(k + 1, "(")) asked.insert(tokens_.text(k));
     // `const bool vector = n % 4 == 0;`, `return address % sizeof(float4) == 0;`
-    if (tokens_.is(i, "%") && functions_.in_body(i)) {
+    if ((tokens_.is(i, "%") || tokens_.is(i, "&")) && functions_.in_body(i)) {
       std::size_t first = i, last = i;
       while (first > 0 && !tokens_.is(first - 1, ";") && !tokens_.is(first - 1, "{") &&
              !tokens_.is(first - 1, "}"))
         --first;
       while (last < tokens_.size() && !tokens_.is(last, ";") && !tokens_.is(last, "{")) ++last;
-      bool is_bool = false, is_size = false;
+      bool is_bool = false, is_size = false, is_address = false;
       for (std::size_t k = first; k < last; ++k) {
         is_bool = is_bool || tokens_.is(k, "bool");
         is_size =
             is_size || tokens_.is(k, "sizeof") || tokens_.is(k, "alignof") || tokens_.is(k, "uintptr_t");
+        is_address = is_address || tokens_.is(k, "uintptr_t");
       }
-      if (is_bool || is_size) mark(first, last);
+      if (tokens_.is(i, "%") ? is_bool || is_size : is_address) mark(first, last);
     }
   }
+  for (std::size_t i = 1; i + 1 < tokens_.size(); ++i)
+    if (tokens_.is(i, "(") && asked.count(tokens_.text(i - 1)) > 0 && tokens_.is(tokens_[i].partner + 1, "{"))
+      mark(tokens_[i].partner + 1, tokens_[tokens_[i].partner + 1].partner);
 }
 
 bool EditPlaces::open(std::size_t token) const {
@@ -261,6 +271,12 @@ Exchangeable EditPlaces::whole() && {
     const std::size_t place = behind_headers(source_, tokens_[0].begin);
     const auto line = std::count(source_.begin(), source_.begin() + static_cast<std::ptrdiff_t>(place), '\n');
     made.source.insert(place, fmt::format("#include \"isomer_emulator/edits.h\"\n#line {}\n", line + 1));
+    made.source += fmt::format(
+        "\nnamespace {{\nconst int isomer_edits_values[] = {{{}-1}};\n"
+        "[[maybe_unused]] const bool isomer_edits_known = (isomer_emulator_edit_values = "
+        "isomer_edits_values, "
+        "true);\n}}\n",
+        unedited_);
   }
   std::stable_sort(made.edits.begin(), made.edits.end(),
                    [](const Exchange& a, const Exchange& b) { return a.rank < b.rank; });
@@ -300,6 +316,7 @@ Exchangeable exchangeable(const std::string& source, const RefusedEdits& refused
   add_rewrites(places);
   add_rounds(places);
   add_one_more(places);
+  places.keep_unedited(values_of(places));
   return std::move(places).whole();
 }
 

@@ -23,6 +23,7 @@ class LackedParts {
       add_factors(value);
       add_beginning(value);
     }
+    if (value.kind == SourceValue::Kind::whole || value.kind == SourceValue::Kind::memory) add_offsets(value);
     add_lists(value);
   }
 
@@ -121,6 +122,28 @@ class LackedParts {
     for (const auto& [first, last] : parts) put_factors(value, first, last);
   }
 
+  /// `row * cols` as `(row + shift) * cols`, of parameters that nothing else reads, or few others do.
+  void add_offsets(const SourceValue& value) {
+    constexpr std::size_t kMost = 2;
+    for (std::size_t i = value.first; i < value.last; ++i) {
+      const CppVariable* own = places_.functions().named(i);
+      if (own == nullptr || !is_whole_type(own->type) || !tokens_.is(i + 1, "*") ||
+          (i > value.first && (tokens_.is(i - 1, "*") || tokens_.is(i - 1, "/") || tokens_.is(i - 1, "%"))))
+        continue;
+      std::size_t count = 0;
+      for (const CppVariable* each : places_.functions().in_scope(value.first)) {
+        if (!is_whole_type(each->type) || !places_.functions().is_parameter(*each) || each == own ||
+            names(value.first, value.last, each->name))
+          continue;
+        const bool unread = !places_.functions().is_used(*each);
+        if (!unread && count++ >= kMost) continue;
+        for (const char op : {'+', '-'})
+          changed_.add(value, {{i, i, fmt::format("({} {} {})", text(i, i), op, each->name)}},
+                       Code::missing_term, unread ? 1 : 4);
+      }
+    }
+  }
+
   /// `x[i]` as `x[order[i]]`, of lists of whole numbers in memory.
   void add_lists(const SourceValue& value) {
     std::vector<std::string> lists;
@@ -177,11 +200,46 @@ class LackedParts {
   ChangedValues& changed_;
 };
 
+/// `out[a] = x[b]` as `out[b] = x[a]`: two whole numbers in each other's place in all of a statement.
+void exchange_in_statements(const EditPlaces& places, const std::vector<SourceValue>& values,
+                            ChangedValues& changed) {
+  constexpr std::size_t kMost = 5;
+  for (std::size_t v = 0; v < values.size();) {
+    std::size_t end = v;
+    while (end < values.size() && values[end].statement == values[v].statement) ++end;
+    std::vector<const CppVariable*> names;
+    for (std::size_t k = v; k < end; ++k)
+      for (std::size_t i = values[k].first; i <= values[k].last; ++i) {
+        const CppVariable* named = places.functions().named(i);
+        if (named != nullptr && is_whole_type(named->type) &&
+            std::find(names.begin(), names.end(), named) == names.end())
+          names.push_back(named);
+      }
+    if (end - v > 1 && names.size() <= kMost)
+      for (std::size_t a = 0; a < names.size(); ++a)
+        for (std::size_t b = a + 1; b < names.size(); ++b) {
+          std::vector<std::pair<SourceValue, std::vector<EditPlaces::Part>>> both;
+          for (std::size_t k = v; k < end; ++k) {
+            std::vector<EditPlaces::Part> parts;
+            for (std::size_t i = values[k].first; i <= values[k].last; ++i) {
+              const CppVariable* named = places.functions().named(i);
+              if (named == names[a] || named == names[b])
+                parts.push_back({i, i, named == names[a] ? names[b]->name : names[a]->name});
+            }
+            if (!parts.empty()) both.emplace_back(values[k], std::move(parts));
+          }
+          if (both.size() > 1) changed.add(both, Code::argument_order, 2);
+        }
+    v = end;
+  }
+}
+
 }  // namespace
 
 void add_lacked(const EditPlaces& places, const std::vector<SourceValue>& values, ChangedValues& changed) {
   LackedParts parts(places, changed);
   for (const SourceValue& value : values) parts.add(value);
+  exchange_in_statements(places, values, changed);
 }
 
 }  // namespace isomer::lab

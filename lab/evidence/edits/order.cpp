@@ -35,6 +35,7 @@ class Order {
     if (!places_.open_rewrites(at) || !places_.functions().starts_statement(at)) return 0;
     std::size_t begin = at;
     if (tokens_.is(at, "if") && tokens_.is(at + 1, "(")) begin = tokens_[at + 1].partner + 1;
+    if (begin > at && is_jump(begin)) return begin + 1;
     if (begin >= tokens_.size() || !tokens_.is_name(begin) || places_.functions().begins_declaration(begin))
       return 0;
     constexpr std::array<std::string_view, 10> kWords = {"return", "break", "continue", "if",   "for",
@@ -45,6 +46,13 @@ class Order {
       end = tokens_.behind(end);
     return end < tokens_.size() && tokens_.is(end, ";") && assigned(begin) != 0 ? end : 0;
   }
+
+  bool is_jump(std::size_t at) const {
+    return (tokens_.is(at, "continue") || tokens_.is(at, "break") || tokens_.is(at, "return")) &&
+           tokens_.is(at + 1, ";");
+  }
+  /// `if (…) continue;`, as which a statement goes on or ends.
+  bool may_jump(std::size_t end) const { return end > 0 && is_jump(end - 1); }
 
   /// The `=` of an assignment to a name, a member or an element; 0: none.
   std::size_t assigned(std::size_t at) const {
@@ -69,6 +77,8 @@ class Order {
         if (tokens_.is(i, name)) return true;
       return false;
     };
+    // What stands before such a way out is done in any case.
+    if (may_jump(middle) || may_jump(last)) return may_jump(middle) != may_jump(last);
     return names(middle + 1, last, target(first)) || names(first, middle, target(middle + 1));
   }
 

@@ -15,6 +15,8 @@
 
 namespace isomer::lab {
 
+struct SourceValue;
+
 /// A line without its indentation and what is blank at its end.
 std::string without_spaces(std::string_view line);
 
@@ -59,9 +61,14 @@ class EditPlaces {
   }
   void surround(std::size_t first, std::size_t last, const std::string& before, const std::string& behind);
 
+  /// Those of the values in which no edit is chosen stay as they are in each call. The last to be called.
+  void keep_unedited(const std::vector<SourceValue>& values);
+
   Exchangeable whole() &&;
 
  private:
+  static constexpr std::size_t kMostUnedited = 1 << 14;  ///< of isomer_emulator_edit_ways
+
   /// What asks which kernel is launched, or whether memory begins at a whole vector.
   void find_choices();
   /// Conditions that the compiler decides.
@@ -82,6 +89,7 @@ class EditPlaces {
   std::vector<bool> chooses_, constant_;  ///< per token; the second stays as it is
   int next_ = 1;
   std::vector<Exchange> edits_;
+  std::string unedited_;  ///< a number of what is compiled, and the value that it is in; 0: none of them
   std::map<int, std::vector<std::pair<int, std::string>>> values_;
   std::map<std::size_t, std::string> replaced_;
   struct Round {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -328,20 +329,20 @@ class Rewriting {
       }
   }
 
-  /// The two parts of pairs, each in the other's place.
+  /// Two parts of vectors, each in the other's place.
   void exchange_members() {
-    std::set<std::string> members;
-    std::vector<std::size_t> places;
+    std::map<std::string, std::vector<std::size_t>> places;
     for (std::size_t i = value_.first + 2; i <= value_.last; ++i)
-      if ((tokens_.is(i, "x") || tokens_.is(i, "y")) && tokens_.is(i - 1, ".") &&
-          places_.functions().named(i - 2) != nullptr) {
-        members.insert(text(i, i));
-        places.push_back(i);
+      if (tokens_.is(i - 1, ".") && places_.functions().named(i - 2) != nullptr)
+        for (const char* each : {"x", "y", "z", "w"})
+          if (tokens_.is(i, each)) places[each].push_back(i);
+    for (auto one = places.begin(); one != places.end(); ++one)
+      for (auto other = std::next(one); other != places.end(); ++other) {
+        std::vector<Part> parts;
+        for (const std::size_t i : one->second) parts.push_back({i, i, other->first});
+        for (const std::size_t i : other->second) parts.push_back({i, i, one->first});
+        put(std::move(parts), Code::argument_order, 2);
       }
-    if (members.size() < 2) return;
-    std::vector<Part> parts;
-    for (const std::size_t i : places) parts.push_back({i, i, tokens_.is(i, "x") ? "y" : "x"});
-    put(std::move(parts), Code::argument_order, 3);
   }
 
   /// A loop that begins with another number than 0.

@@ -150,6 +150,7 @@ class Rounds {
     add_pointers(open, close, at);
     add_state(open, close, at);
     add_before(at, close, sums);
+    if (nested) add_first_values(open, objects_of(open, close, at));
     if (sums.empty()) return;
     if (nested) add_first_values(open, sums);
     add_factors(open, close, sums);
@@ -286,6 +287,27 @@ class Rounds {
     const std::size_t last = tokens_.is(at + 1, "-") ? at + 2 : at + 1;
     const bool ends = tokens_.is(last + 1, ";") || tokens_.is(last + 1, ",");
     return ends ? std::string(tokens_.text(at + 1, last)) : std::string();
+  }
+
+  /// Objects of several numbers that are declared before a loop and changed in it, with what they begin with.
+  std::vector<Summed> objects_of(std::size_t open, std::size_t close, std::size_t at) const {
+    std::vector<Summed> objects;
+    for (std::size_t i = open + 1; i < close; ++i) {
+      const CppVariable* own = places_.functions().named(i);
+      if (own == nullptr || own->declared > at || own->shared || is_number(*own) ||
+          places_.functions().is_parameter(*own) || own->type.find_first_of("*[&") != std::string::npos ||
+          !tokens_.is(i + 1, ".") || !tokens_.is(i + 3, "=") || !tokens_.is(own->declared + 1, "="))
+        continue;
+      std::size_t end = own->declared + 2;
+      while (end < at && !tokens_.is(end, ";") && !tokens_.is(end, ",")) end = tokens_.behind(end);
+      if (end >= at || std::any_of(objects.begin(), objects.end(),
+                                   [&](const Summed& each) { return each.name == own->name; }))
+        continue;
+      std::string begins(tokens_.text(own->declared + 2, end - 1));
+      if (begins.front() == '{') begins = own->type + begins;
+      objects.push_back({own->name, std::move(begins), own->type, own->declared});
+    }
+    return objects;
   }
 
   /// What is summed up begins anew with each round.

@@ -1,5 +1,7 @@
 #include "lab/evidence/edits/places.hpp"
 
+#include "lab/text/pattern.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -150,7 +152,11 @@ void add_assignment(EditPlaces& places, std::size_t first) {
   if (left == nullptr) return;
   if (is_real(left->type)) add_signs(places, at + 1, end - 1);
   const std::string target(tokens.text(first, at - 1)), value(tokens.text(at + 1, end - 1));
-  const int dropped = places.add({{first, end, ""}}, Code::wrong_expression, 3);
+  // What is stored in fewer bits and read again is rounded, and nothing else.
+  static const Pattern rounds("(?:half2float|bfloat162float)\\(\\w*(?:float2half|float2bfloat16)\\w*\\(");
+  const bool rounded = rounds.found_in(value) && value.find(target) != std::string::npos;
+  const int dropped = places.add(
+      {{first, end, ""}}, rounded ? Code::intermediate_precision : Code::wrong_expression, rounded ? 1 : 3);
   std::string others;
   for (const std::string_view word : other_assignments(tokens.text(at))) {
     const int edit = places.add({{at, at, std::string(word)}}, Code::wrong_expression, 2);

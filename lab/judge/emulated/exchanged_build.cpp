@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -113,6 +114,7 @@ void add_rebuilt(ExchangedBuild& build, const fs::path& folder, const fs::path& 
 
 std::shared_ptr<const ExchangedBuild> build(const fs::path& path, const std::string& source,
                                             const std::string& label, BuildSettings settings) {
+  const auto begin = std::chrono::steady_clock::now();
   const auto kept = std::make_shared<Kept>();
   settings.include_directories.push_back(fs::absolute(path).parent_path().string());
   settings.exchangeable = true;
@@ -139,6 +141,7 @@ std::shared_ptr<const ExchangedBuild> build(const fs::path& path, const std::str
       kept->build.edits = std::move(made.edits);
       kept->build.source = source;
       add_rebuilt(kept->build, folder, path, source, has, settings);
+      kept->build.built = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       return {kept, &kept->build};
     }
     std::error_code none;

@@ -14,6 +14,10 @@
 /// −1 it is asked which edits lie where the call comes to: their numbers are marked, and none is chosen.
 extern "C" int isomer_emulator_edits[4];
 extern "C" unsigned char isomer_emulator_edit_chosen[1 << 16];
+/// Which values of the source have an edit that is chosen; and, of the source, in which value what begins with a number
+/// is: pairs of them, in the order of the numbers, and −1.
+extern "C" unsigned char isomer_emulator_edit_ways[1 << 14];
+extern "C" const int* isomer_emulator_edit_values;
 
 namespace isomer_edits {
 
@@ -317,6 +321,13 @@ template <class Own, class Others>
 inline auto instead(int least, int most, Own&& own, Others&& others) -> std::decay_t<decltype(own())> {
   if (__builtin_expect(!any_of(least, most - least + 1), 1)) return own();
   return others(own);
+}
+
+/// A value as the source has it where no edit of it is chosen.
+template <class Own, class Edited>
+__attribute__((always_inline)) inline auto way(int value, Own&& own, Edited&& edited) -> std::decay_t<decltype(own())> {
+  if (__builtin_expect(__atomic_load_n(&isomer_emulator_edit_ways[value], __ATOMIC_RELAXED) == 0, 1)) return own();
+  return static_cast<std::decay_t<decltype(own())>>(edited());
 }
 
 /// Each number of an array times another.

@@ -241,6 +241,18 @@ struct Give<std::optional<T>, void> {
   }
 };
 
+/// A class of its own before it was another name for std::optional.
+template <class Optional>
+struct Give<Optional,
+            std::enable_if_t<std::is_same_v<Optional, c10::optional<typename Optional::value_type>> &&
+                             !std::is_same_v<Optional, std::optional<typename Optional::value_type>>>> {
+  static void give(const Optional& result, CallOutcome& out) {
+    if (result.has_value()) return Give<typename Optional::value_type>::give(*result, out);
+    const CallValue none{};
+    out.give(out.context, &none);
+  }
+};
+
 inline bool describe_c10_exception(CallOutcome& out) {
   try {
     throw;

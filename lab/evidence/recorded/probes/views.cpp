@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace isomer::lab {
 namespace {
@@ -97,6 +98,10 @@ std::size_t astray(const Approach& approach, const Replayed& replayed, const Cal
   return count;
 }
 
+std::size_t total(const std::vector<std::size_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+}
+
 }  // namespace
 
 void probe_views(const Approach& approach, const std::vector<Replayed>& calls,
@@ -131,6 +136,8 @@ void probe_views(const Approach& approach, const std::vector<Replayed>& calls,
     const CallOutcome outcome = called_with({role});
     const std::size_t wrong = outcome.answer.ok() ? astray(approach, calls[at], plain, outcome) : 0;
     if (wrong == 0) continue;
+    // What is wrong without is right with a view: it goes another way.
+    if (total(outcome.wrong) + wrong <= total(plain.wrong)) continue;
     const Value view = spread(calls[at].values[role], strided(approach, calls[at], role));
     Finding finding;
     finding.code = Code::assumes_contiguous;

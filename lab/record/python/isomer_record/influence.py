@@ -1,5 +1,5 @@
 """What of an input a label's answer depends on: whether it does so at all, whether the first and the last index of a dimension
-matter to it, and how far index 1 reaches; and which arguments do not matter to a single call of it. A port whose answer is wrong is told that it leaves something out, or addresses it by another index, only where
+matter to it in every call that was asked, and how far index 1 reaches; and which arguments do not matter to a single call of it. A port whose answer is wrong is told that it leaves something out, or addresses it by another index, only where
 the label does otherwise.
 """
 
@@ -63,6 +63,7 @@ class Influence:
         self.launches = launches
         self.known = set()
         self.found = []
+        self.ends = {}  # of those the ones about a dimension, by function, argument, dimension and rank
         self.spent = self.spent_singly = 0.0
         self.fresh = False  # the next call is the first of its kind
         self.keys = []  # the arguments of the call, as they are named
@@ -101,8 +102,11 @@ class Influence:
                     continue
                 idle[key] = not self.matters(function, given, states, plain, place, key, value)
             places = any(each.dtype in (torch.int32, torch.int64) for each in plain.values())
-            if places or not self.fresh:
-                return idle  # of places what is chosen depends on those alone that win
+            if places:
+                return idle  # what is chosen depends on those alone that win
+            if not self.fresh:
+                self.ends_again(name, function, given, states, plain, names, begin)
+                return idle
             for key, value, _ in names(*given):
                 if ("argument", key) not in plain and another(value) is not None:
                     matters = not idle.get(key, False)
@@ -158,6 +162,25 @@ class Influence:
                 if of.dim() > 0
             ]
         self.found.append(found)
+        self.ends[name, key, dim, value.dim()] = found
+
+    def ends_again(self, name, function, given, states, plain, names, begin):
+        """What mattered to the first call of its kind, and does not to this one, is not known to matter."""
+        for place, (key, value, _) in enumerate(names(*given)):
+            if not isinstance(value, torch.Tensor) or ("argument", key) in plain:
+                continue
+            for dim, size in enumerate(value.shape):
+                found = self.ends.get((name, key, dim, value.dim()))
+                if found is None or size < 2:
+                    continue
+                for end, index in (("first", 0), ("last", size - 1)):
+                    if self.spent_singly + time.process_time() - begin > SECONDS_OF_SINGLE:
+                        return
+                    if found[end]:
+                        outputs = self.outputs(function, with_argument(given, place, key, larger(value, dim, index)), states)
+                        if outputs is not None and outputs.keys() == plain.keys():
+                            same = all(outputs[each].shape == plain[each].shape for each in plain)
+                            found[end] = not same or any(bool(differs(plain[each], outputs[each]).any()) for each in plain)
 
     def outputs(self, function, given, states):
         """By kind and place, or None where the label does not answer."""
