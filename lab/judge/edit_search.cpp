@@ -21,8 +21,7 @@ constexpr double kSecondsOfWays = 5;      ///< where those that help launch othe
 constexpr std::size_t kEnough = 4;        ///< edits that help: more than these tell nothing apart
 constexpr double kSecondsOfBuilds = 12;   ///< of edits that need one each
 constexpr int kMostBuilds = 32;
-constexpr double kSecondsOfAll =
-    40;  ///< of one candidate, with its build: who waits longer is told what is known
+constexpr double kSecondsOfAll = 34;   ///< of one candidate, with its build
 constexpr double kSecondsOfFirst = 8;  ///< of a search in any case, however long the build took
 
 double seconds_left(const ExchangedBuild& build) { return kSecondsOfAll - build.built - *build.spent; }

@@ -18,7 +18,7 @@ constexpr int kPeeled = 3;  ///< faults that are peeled off one after the other
 /// than so many seconds of the processor's on the calls themselves. How busy the machine is decides little:
 /// who waits longer than the last number says, for calls of all signatures, would rather have the rest.
 constexpr int kCalls = 120, kQuickCalls = 400;
-constexpr double kSeconds = 3, kMostSeconds = 20, kMostOfTheClock = 45;
+constexpr double kSeconds = 3, kMostSeconds = 10, kMostOfTheClock = 14;
 
 /// Whether an input is another after the call: the mark of arguments in another order.
 bool writes_inputs(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome) {
