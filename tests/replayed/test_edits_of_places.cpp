@@ -92,6 +92,8 @@ TEST(EditsOfPlaces, AreWhatIsMistakenForEachOther) {
                 "out[i] = least;",
                 "float least = INFINITY;"},
            Case{"if (i < n_cols) out[i] = x[i];", "if (i < n_cols + n_rows) out[i] = x[i];"},
+           Case{"if (i & 1) {\n    out[i] = x[i];\n  }\n  if (n_rows < i) {\n    out[i] = limit;\n  }",
+                "if (n_rows <= i) {"},
            Case{"if (n_rows <= 40) out[i] = x[i];", "if (n_rows <= 32) out[i] = x[i];"},
            Case{"out[i] = x[(i + dW) * n_cols];", "out[i] = x[(i + dW + blockIdx.x * n_rows) * n_cols];"},
        }) {

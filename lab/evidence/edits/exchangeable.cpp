@@ -50,7 +50,8 @@ EditPlaces::EditPlaces(const std::string& source, const CppTokens& tokens, const
       absent_(label.numbers, tokens),
       structs_(tokens, functions),
       chooses_(tokens.size()),
-      constant_(tokens.size()) {
+      constant_(tokens.size()),
+      referred_(tokens.size()) {
   find_choices();
   find_constant();
   find_references();
@@ -68,7 +69,10 @@ void EditPlaces::find_references() {
     }
   };
   for (std::size_t i = 1; i + 1 < tokens_.size(); ++i) {
-    if (!tokens_.is(i, "(") || !tokens_.is_name(i - 1) || !tokens_.is(tokens_[i].partner + 1, "{")) continue;
+    if (!tokens_.is(i, "(") || !tokens_.is_name(i - 1) || !tokens_.is(tokens_[i].partner + 1, "{") ||
+        tokens_.is(i - 1, "if") || tokens_.is(i - 1, "while") || tokens_.is(i - 1, "for") ||
+        tokens_.is(i - 1, "switch") || tokens_.is(i - 1, "catch"))
+      continue;
     arguments(i, [&](std::size_t place, std::size_t first, std::size_t end) {
       bool refers = false, constant = false;
       for (std::size_t k = first; k < end; ++k) {
@@ -87,7 +91,7 @@ void EditPlaces::find_references() {
       while (open < tokens_.size() && !tokens_.is(open, "(")) ++open;
     if (!tokens_.is(open, "(")) continue;
     arguments(open, [&](std::size_t place, std::size_t first, std::size_t end) {
-      for (std::size_t k = first; k < end && found->second.count(place) > 0; ++k) constant_[k] = true;
+      for (std::size_t k = first; k < end && found->second.count(place) > 0; ++k) referred_[k] = true;
     });
   }
 }
@@ -176,6 +180,12 @@ void EditPlaces::find_choices() {
   for (std::size_t i = 1; i + 1 < tokens_.size(); ++i)
     if (tokens_.is(i, "(") && asked.count(tokens_.text(i - 1)) > 0 && tokens_.is(tokens_[i].partner + 1, "{"))
       mark(tokens_[i].partner + 1, tokens_[tokens_[i].partner + 1].partner);
+}
+
+bool EditPlaces::open_object(std::size_t token) const {
+  const auto found = refused_.lines.find(tokens_[token].line);
+  return functions_.in_body(token) && !constant_[token] &&
+         (found == refused_.lines.end() || found->second != LeftAlone::all);
 }
 
 bool EditPlaces::open(std::size_t token) const {

@@ -63,7 +63,7 @@ class Members {
   }
 
   void add_axes(std::size_t i) {
-    if (!places_.open(i) || !places_.open(i - 2)) return;
+    if (!places_.open_object(i) || !places_.open_object(i - 2)) return;
     const std::string base(tokens_.text(i - 2));
     for (const std::string_view each : axes_[kind_of(i - 2)]) {
       if (tokens_.is(i, each)) continue;

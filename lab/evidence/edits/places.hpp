@@ -34,6 +34,8 @@ class EditPlaces {
   const AbsentNumbers& absent() const { return absent_; }
   /// Whether expressions on that token's line are exchanged at all.
   bool open(std::size_t token) const;
+  /// The same where another object stands there, and no value: a function may write to it.
+  bool open_object(std::size_t token) const;
   /// The same of whole statements and conditions.
   bool open_statement(std::size_t token) const;
   /// The same of values that are written anew.
@@ -75,7 +77,9 @@ class EditPlaces {
   void find_constant();
   /// What a function of the source is given to write to: another expression there has no place in memory.
   void find_references();
-  bool can_be_edited(std::size_t token) const { return functions_.in_body(token) && !constant_[token]; }
+  bool can_be_edited(std::size_t token) const {
+    return functions_.in_body(token) && !constant_[token] && !referred_[token];
+  }
   /// Nothing where a part spans lines. A line that is left with no word is an empty statement.
   std::optional<std::string> line_with(const std::vector<Part>& parts) const;
 
@@ -87,6 +91,7 @@ class EditPlaces {
   const AbsentNumbers absent_;
   const CppStructs structs_;
   std::vector<bool> chooses_, constant_;  ///< per token; the second stays as it is
+  std::vector<bool> referred_;            ///< what stands there is written to by a function
   int next_ = 1;
   std::vector<Exchange> edits_;
   std::string unedited_;  ///< a number of what is compiled, and the value that it is in; 0: none of them
