@@ -281,12 +281,12 @@ Exchangeable EditPlaces::whole() && {
     const std::size_t place = behind_headers(source_, tokens_[0].begin);
     const auto line = std::count(source_.begin(), source_.begin() + static_cast<std::ptrdiff_t>(place), '\n');
     made.source.insert(place, fmt::format("#include \"isomer_emulator/edits.h\"\n#line {}\n", line + 1));
+    // On a line that the source does not have.
     made.source += fmt::format(
-        "\nnamespace {{\nconst int isomer_edits_values[] = {{{}-1}};\n"
-        "[[maybe_unused]] const bool isomer_edits_known = (isomer_emulator_edit_values = "
-        "isomer_edits_values, "
-        "true);\n}}\n",
-        unedited_);
+        "{}namespace {{ const int isomer_edits_values[] = {{{}-1}}; [[maybe_unused]] const bool "
+        "isomer_edits_known = "
+        "(isomer_emulator_edit_values = isomer_edits_values, true); }}",
+        made.source.ends_with('\n') ? "" : "\n", unedited_);
   }
   std::stable_sort(made.edits.begin(), made.edits.end(),
                    [](const Exchange& a, const Exchange& b) { return a.rank < b.rank; });
