@@ -12,7 +12,9 @@ bool is_unwritten_read(const Seen& seen) { return seen.kind == "uninitialised-re
 
 /// What depends on the order of threads, or leads to memory of which nothing is known.
 bool is_of_other_memory(const Seen& seen) {
-  return seen.kind == "race" || seen.kind.starts_with("out-of-bounds") ||
+  // A thread's own variable holds what its stack held, whatever memory is filled with.
+  const bool variable = is_unwritten_read(seen) && seen.text.find("reads its variable") != std::string::npos;
+  return variable || seen.kind == "race" || seen.kind.starts_with("out-of-bounds") ||
          (is_unwritten_read(seen) && seen.shared);
 }
 
