@@ -105,6 +105,7 @@ struct Seen {
   std::uint64_t count = 1;
   bool stores_twice = false;  ///< a race of stores of one value, as far as these inputs show
   bool shared = false;        ///< of shared memory
+  bool local = false;         ///< of a thread's own variable or array
   bool null = false;          ///< through a null pointer
   bool nowhere = false;       ///< so far from every buffer that its index is none of the launch
   bool harmless = false;      ///< memory that nothing has written, which changes no answer whatever it holds

@@ -10,12 +10,11 @@ namespace {
 
 bool is_unwritten_read(const Seen& seen) { return seen.kind == "uninitialised-read"; }
 
-/// What depends on the order of threads, or leads to memory of which nothing is known.
+/// What depends on the order of threads, leads to memory of which nothing is known, or holds what no fill
+/// decides: a thread's own variables lie on its stack.
 bool is_of_other_memory(const Seen& seen) {
-  // A thread's own variable holds what its stack held, whatever memory is filled with.
-  const bool variable = is_unwritten_read(seen) && seen.text.find("reads its variable") != std::string::npos;
-  return variable || seen.kind == "race" || seen.kind.starts_with("out-of-bounds") ||
-         (is_unwritten_read(seen) && seen.shared);
+  return seen.kind == "race" || seen.kind.starts_with("out-of-bounds") ||
+         (is_unwritten_read(seen) && (seen.shared || seen.local));
 }
 
 bool is_same(const CallOutcome& one, const CallOutcome& other) {

@@ -241,16 +241,7 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
     // Some calls are right, and others may be wrong for their sizes alone.
     ask_sizes(approach_, calls, asked, false, diagnosis_.findings);
   }
-  const bool by_sizes_alone = diagnosis_.findings.size() == 1 && diagnosis_.findings.front().made;
   judge(approach_, entry_, facts_, adapted_, calls, outcomes_, diagnosis_);
-  // What other sizes show is the same fault where the calls show what that is.
-  if (by_sizes_alone &&
-      std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(), [](const Finding& each) {
-        return !is_remark(each) && !each.made && each.code != Code::unexplained &&
-               each.strength != Strength::nearest;
-      }))
-    std::erase_if(diagnosis_.findings,
-                  [](const Finding& each) { return each.made && each.code == Code::tail_mask; });
   asked_ = asked;
   const Approach& asked_at_first = found.empty() ? approach_ : as_called;
   const std::vector<CallOutcome>& answers_at_first = found.empty() ? outcomes_ : answered;

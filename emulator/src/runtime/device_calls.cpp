@@ -222,7 +222,8 @@ EXPORT void isomer_emulator_unwritten(const char* variable, long long index) {
                       index < 0
                           ? fmt::format("reads its variable {}, to which nothing has been written", variable)
                           : fmt::format("reads element {} of its array {}, to which nothing has been written",
-                                        index, variable));
+                                        index, variable),
+                      Where::local);
 }
 EXPORT void isomer_emulator_unwritten_row(const char* variable, unsigned long long index,
                                           const unsigned long long* sizes, unsigned rank) {
@@ -231,7 +232,8 @@ EXPORT void isomer_emulator_unwritten_row(const char* variable, unsigned long lo
   for (unsigned level = rank; level-- > 1; index /= sizes[level])
     at = fmt::format("[{}]", index % sizes[level]) + at;
   watch::report_event(Kind::uninitialised_read, SITE,
-                      fmt::format("reads {}[{}]{}, to which nothing has been written", variable, index, at));
+                      fmt::format("reads {}[{}]{}, to which nothing has been written", variable, index, at),
+                      Where::local);
 }
 EXPORT void isomer_emulator_grid_barrier() { current_block()->grid_barrier(SITE); }
 EXPORT void isomer_emulator_launch_bounds(unsigned threads) {

@@ -62,6 +62,7 @@ Seen seen_of(emulator::Report& r) {
             r.count};
   seen.stores_twice = benign;
   seen.shared = r.where == emulator::Where::shared;
+  seen.local = r.where == emulator::Where::local;
   seen.null = r.where == emulator::Where::null;
   seen.nowhere = r.where == emulator::Where::nowhere;
   seen.unnamed_lane = r.own_lane_unnamed;

@@ -209,12 +209,9 @@ void exchange_in_statements(const EditPlaces& places, const std::vector<SourceVa
     while (end < values.size() && values[end].statement == values[v].statement) ++end;
     std::vector<const CppVariable*> names;
     for (std::size_t k = v; k < end; ++k)
-      for (std::size_t i = values[k].first; i <= values[k].last; ++i) {
-        const CppVariable* named = places.functions().named(i);
-        if (named != nullptr && is_whole_type(named->type) &&
-            std::find(names.begin(), names.end(), named) == names.end())
-          names.push_back(named);
-      }
+      for (const CppVariable* each : places.functions().named_in(values[k].first, values[k].last))
+        if (is_whole_type(each->type) && std::find(names.begin(), names.end(), each) == names.end())
+          names.push_back(each);
     if (end - v > 1 && names.size() <= kMost)
       for (std::size_t a = 0; a < names.size(); ++a)
         for (std::size_t b = a + 1; b < names.size(); ++b) {

@@ -309,12 +309,8 @@ class Rewriting {
   /// Two variables of one type, each in the other's place.
   void exchange_names() {
     constexpr std::size_t kMost = 6;
-    std::vector<const CppVariable*> own;
-    for (std::size_t i = value_.first; i <= value_.last; ++i) {
-      const CppVariable* named = places_.functions().named(i);
-      if (named != nullptr && !named->shared && std::find(own.begin(), own.end(), named) == own.end())
-        own.push_back(named);
-    }
+    std::vector<const CppVariable*> own = places_.functions().named_in(value_.first, value_.last);
+    std::erase_if(own, [](const CppVariable* each) { return each->shared; });
     if (own.size() > kMost) return;
     for (std::size_t a = 0; a < own.size(); ++a)
       for (std::size_t b = a + 1; b < own.size(); ++b) {
@@ -381,10 +377,7 @@ void exchange_values(const EditPlaces& places, const std::vector<SourceValue>& v
   constexpr std::size_t kNear = 5;
   const CppTokens& tokens = places.tokens();
   const auto names = [&](const SourceValue& value) {
-    std::vector<const CppVariable*> list;
-    for (std::size_t i = value.first; i <= value.last; ++i)
-      if (const CppVariable* named = places.functions().named(i)) list.push_back(named);
-    return list;
+    return places.functions().named_in(value.first, value.last);
   };
   for (std::size_t a = 0; a < values.size(); ++a)
     for (std::size_t b = a + 1; b < std::min(values.size(), a + 1 + kNear); ++b) {

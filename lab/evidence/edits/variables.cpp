@@ -322,6 +322,15 @@ const CppVariable* CppFunctions::named_as(std::size_t token, std::string_view na
   return found;
 }
 
+std::vector<const CppVariable*> CppFunctions::named_in(std::size_t first, std::size_t last) const {
+  std::vector<const CppVariable*> list;
+  for (std::size_t i = first; i <= last; ++i)
+    if (const CppVariable* each = named(i);
+        each != nullptr && std::find(list.begin(), list.end(), each) == list.end())
+      list.push_back(each);
+  return list;
+}
+
 bool CppFunctions::is_any(std::string_view name) const {
   return std::any_of(variables_.begin(), variables_.end(),
                      [&](const CppVariable& each) { return each.name == name; });

@@ -46,6 +46,8 @@ class CppFunctions {
   const CppVariable* named(std::size_t token) const;
   /// The variable that a name means where that token stands; null: none.
   const CppVariable* named_as(std::size_t token, std::string_view name) const;
+  /// The variables that are named from one token to another, each once.
+  std::vector<const CppVariable*> named_in(std::size_t first, std::size_t last) const;
   /// Whether a variable of any function is called so.
   bool is_any(std::string_view name) const;
   /// Whole numbers that are declared before the token and in scope there, inner ones first: those that count

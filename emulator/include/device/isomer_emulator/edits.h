@@ -81,31 +81,31 @@ R_ other(F_ f, A_& a, B_& b, R_ own) {
 #define ISOMER_EDITS_THREE(NAME, OP, FIRST, SECOND, THIRD) \
   ISOMER_EDITS_FOUR(NAME, OP, FIRST, SECOND, THIRD, x, false)
 // `HAS`: whether there is a fourth.
-#define ISOMER_EDITS_FOUR(NAME, OP, FIRST, SECOND, THIRD, FOURTH, HAS)                            \
-  struct NAME {                                                                                  \
-    int number;                                                                                  \
-  };                                                                                             \
-  template <class A_>                                                                             \
-  struct NAME##Left {                                                                            \
-    A_ a;                                                                                         \
-    int number;                                                                                  \
-  };                                                                                             \
-  template <class A_>                                                                             \
-  inline NAME##Left<A_> operator OP(A_&& a, NAME place) {                                          \
-    return {std::forward<A_>(a), place.number};                                                   \
-  }                                                                                              \
-  template <class A_, class B_>                                                                    \
-  inline auto operator OP(NAME##Left<A_> left, B_&& b) -> std::decay_t<decltype(left.a OP b)> {    \
-    using R_ = std::decay_t<decltype(left.a OP b)>;                                               \
-    if (chosen(left.number))                                                                     \
-      return other<R_>([](auto& x, auto& y) -> decltype(FIRST) { return FIRST; }, left.a, b, R_(left.a OP b)); \
-    if (chosen(left.number + 1))                                                                 \
+#define ISOMER_EDITS_FOUR(NAME, OP, FIRST, SECOND, THIRD, FOURTH, HAS)                                           \
+  struct NAME {                                                                                                  \
+    int number;                                                                                                  \
+  };                                                                                                             \
+  template <class A_>                                                                                            \
+  struct NAME##Left {                                                                                            \
+    A_ a;                                                                                                        \
+    int number;                                                                                                  \
+  };                                                                                                             \
+  template <class A_>                                                                                            \
+  inline NAME##Left<A_> operator OP(A_&& a, NAME place) {                                                        \
+    return {std::forward<A_>(a), place.number};                                                                  \
+  }                                                                                                              \
+  template <class A_, class B_>                                                                                  \
+  inline auto operator OP(NAME##Left<A_> left, B_&& b) -> std::decay_t<decltype(left.a OP b)> {                  \
+    using R_ = std::decay_t<decltype(left.a OP b)>;                                                              \
+    if (chosen(left.number))                                                                                     \
+      return other<R_>([](auto& x, auto& y) -> decltype(FIRST) { return FIRST; }, left.a, b, R_(left.a OP b));   \
+    if (chosen(left.number + 1))                                                                                 \
       return other<R_>([](auto& x, auto& y) -> decltype(SECOND) { return SECOND; }, left.a, b, R_(left.a OP b)); \
-    if (chosen(left.number + 2))                                                                 \
-      return other<R_>([](auto& x, auto& y) -> decltype(THIRD) { return THIRD; }, left.a, b, R_(left.a OP b)); \
-    if (HAS && chosen(left.number + 3))                                                          \
+    if (chosen(left.number + 2))                                                                                 \
+      return other<R_>([](auto& x, auto& y) -> decltype(THIRD) { return THIRD; }, left.a, b, R_(left.a OP b));   \
+    if (HAS && chosen(left.number + 3))                                                                          \
       return other<R_>([](auto& x, auto& y) -> decltype(FOURTH) { return FOURTH; }, left.a, b, R_(left.a OP b)); \
-    return left.a OP b;                                                                          \
+    return left.a OP b;                                                                                          \
   }
 
 ISOMER_EDITS_THREE(Plus, +, x - y, x, y)
@@ -345,16 +345,16 @@ template <class T_, class V_, class F_>
 void add_at(T_, const V_&, F_) {}
 
 // Assignments by another operator, where the types have one.
-#define ISOMER_EDITS_ASSIGNMENT(NAME, OP)                                           \
-  template <class T_, class V_>                                                      \
-  auto NAME##_if(T_&& to, V_&& value, int) -> decltype(void(to OP value)) {          \
-    to OP value;                                                                   \
-  }                                                                                \
-  template <class T_, class V_>                                                      \
-  void NAME##_if(T_&&, V_&&, long) {}                                                \
-  template <class T_, class V_>                                                      \
-  void NAME(T_&& to, V_&& value) {                                                   \
-    NAME##_if(std::forward<T_>(to), std::forward<V_>(value), 0);                     \
+#define ISOMER_EDITS_ASSIGNMENT(NAME, OP)                                   \
+  template <class T_, class V_>                                             \
+  auto NAME##_if(T_&& to, V_&& value, int) -> decltype(void(to OP value)) { \
+    to OP value;                                                            \
+  }                                                                         \
+  template <class T_, class V_>                                             \
+  void NAME##_if(T_&&, V_&&, long) {}                                       \
+  template <class T_, class V_>                                             \
+  void NAME(T_&& to, V_&& value) {                                          \
+    NAME##_if(std::forward<T_>(to), std::forward<V_>(value), 0);            \
   }
 ISOMER_EDITS_ASSIGNMENT(set, =)
 ISOMER_EDITS_ASSIGNMENT(add, +=)

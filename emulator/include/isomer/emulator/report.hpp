@@ -64,6 +64,7 @@ enum class Where : std::uint8_t {
   null,         ///< through a null pointer
   nowhere,      ///< far from every buffer: the index is none of this launch
   host_memory,  ///< what the device cannot see
+  local,        ///< a thread's own variable or array
 };
 
 /// A place in the user's source. `line` 0: unknown.
