@@ -18,6 +18,8 @@ struct RecordedCall {
       {};  ///< numbers that are the defaults of parameters which the call leaves out
   /// Numbers and small tensors that the reference computes on its way, by its names.
   std::vector<Value> computed = {};
+  /// Whole numbers that the test has in variables where it makes the call, by their names.
+  std::vector<Value> around = {};
   /// Per argument, how many of its first strides may be others than they were, and the reference's answer is
   /// the same: it was called so. 0 where it was not, or where the answer is another.
   std::vector<int> strided = {};

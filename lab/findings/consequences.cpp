@@ -170,6 +170,18 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
   const auto unwritten_shared = [](const Finding& f) {
     return f.code == Code::uninitialised_read && f.shared;
   };
+  // Places that are made of what nobody has written are any; so is what is left out beside them, and wrong.
+  if (!found(Code::missing_barrier) && std::any_of(findings.begin(), findings.end(), unwritten_shared)) {
+    const auto unread = [](const Finding& f) {
+      return f.code == Code::out_of_bounds_write || f.code == Code::out_of_bounds_read ||
+             f.code == Code::unwritten_output;
+    };
+    const bool strays = std::any_of(findings.begin(), findings.end(), unread);
+    std::erase_if(findings, unread);
+    if (strays)
+      std::erase_if(findings,
+                    [](const Finding& f) { return f.code == Code::uninitialised_read && !f.shared; });
+  }
   if (found(Code::missing_barrier))  // what another thread has not written yet
     std::erase_if(findings, unwritten_shared);
   // Stores of one value, as all that were seen, change nothing beside what a missing barrier changes.

@@ -134,6 +134,15 @@ bool counts(const std::string& part) {
   return count.found_in(part);
 }
 
+/// Whether it is a name that the line had not before.
+bool brings(const Finding& edit, const std::string& name) {
+  const auto has = [&](const std::string& line) {
+    const std::vector<std::string> words = words_of(line);
+    return std::find(words.begin(), words.end(), name) != words.end();
+  };
+  return !name.empty() && has(edit.edited) && !has(edit.edited_from);
+}
+
 /// Whether it changes a number in a table of such.
 bool is_of_table(const Finding& edit) {
   static const Pattern numbers("[-+.,\\s\\dA-Fa-fxXuUlL{}();=]+|.*\\]\\s*=\\s*\\{.*");
@@ -151,6 +160,18 @@ bool has_another_order(const Finding& edit) {
 }
 
 }  // namespace
+
+bool is_of_ties(const Finding& edit) {
+  if (edit.code != Code::inverted_condition && edit.code != Code::off_by_one) return false;
+  const Difference changed = difference(edit.edited_from, edit.edited);
+  if ((changed.own + changed.other).find_first_not_of("<>=") != std::string::npos) return false;
+  // `a == b && i < j`, as far as the condition has one way.
+  const std::string before = edit.edited_from.substr(0, changed.first);
+  const std::size_t way = before.rfind("||");
+  const std::string own = way == std::string::npos ? before : before.substr(way);
+  const std::size_t equal = own.find("==");
+  return equal != std::string::npos && own.find("&&", equal) != std::string::npos;
+}
 
 bool is_of_another_kind(const Finding& seen, const Finding& edit) {
   if (seen.code == edit.code) return false;
@@ -195,6 +216,15 @@ Code code_of_both(const Finding& seen, const Finding& edit) {
   // Of several edits of the label that give the same answers the one that is this one.
   if (std::find(seen.also_fit.begin(), seen.also_fit.end(), edit.code) != seen.also_fit.end())
     return edit.code;
+  // Small values show a fault in a count, too: an epsilon is a small number.
+  static const Pattern small("eps|EPS|\\de-\\d|fmaxf?\\(|max\\(");
+  if (seen.code == Code::epsilon && edit.code != Code::unexplained && !small.found_in(edit.edited) &&
+      !small.found_in(edit.edited_from))
+    return edit.code;
+  // Where the label ignores an argument, and the source names it, another place gives the same answers.
+  if (seen.code == Code::ignores_argument && seen.strength == Strength::consistent && seen.decides &&
+      edit.code != Code::unexplained && !brings(edit, seen.argument))
+    return edit.code;
   // A bound that is one off leaves a term, a factor or an element out. What is left out at the end of a loop
   // over blocks is more than one.
   constexpr std::array<Code, 6> kByABound = {Code::layout_convention, Code::missing_scale,
@@ -224,7 +254,9 @@ Code code_of_both(const Finding& seen, const Finding& edit) {
   constexpr std::array<Code, 6> kOfFormula = {Code::off_by_one, Code::missing_term, Code::missing_scale,
                                               Code::epsilon,    Code::clamp,        Code::tail_mask};
   const bool formula = std::find(kOfFormula.begin(), kOfFormula.end(), edit.code) != kOfFormula.end();
-  if (seen.code == Code::approximation && formula) return edit.code;
+  if (seen.code == Code::approximation &&
+      (formula || (edit.code == Code::wrong_expression && is_of_names(edit))))
+    return edit.code;
   if (seen.code == Code::other_reduction &&
       (edit.code == Code::epsilon || edit.code == Code::clamp ||
        (edit.code == Code::missing_scale && !counts(difference(edit.edited_from, edit.edited).other))))

@@ -147,7 +147,12 @@ void GroupReplay::find_sizes_of(const Bound& bound, const std::vector<Replayed>&
   if (!settled_.empty() && !unsure.empty() && take_settled(approach_, calls, unsure, settled_, right)) {
     sizes_by_ = right ? SizesBy::right_answer : SizesBy::likelihood;
   } else {
-    sizes_by_ = find_sizes(approach_, calls, unsure, bound.alike, other_sizes_);
+    std::vector<int> alike = bound.alike, others;
+    for (const int each : unsure)
+      if (std::find(alike.begin(), alike.end(), each) == alike.end()) others.push_back(each);
+    const std::vector<int> initials = take_initials(approach_.form, calls, others);
+    alike.insert(alike.end(), initials.begin(), initials.end());
+    sizes_by_ = find_sizes(approach_, calls, unsure, alike, !initials.empty(), other_sizes_);
   }
   unsure_ = unsure;
   if (sizes_by_ != SizesBy::guess && !unsure.empty()) settled_ = settled_sizes(approach_.form, calls, unsure);

@@ -96,6 +96,7 @@ EditsAsked edits_asked(const Numbers& numbers, const Entry& entry, bool every) {
 
 void take_edit(std::vector<Finding>& findings, Finding edit) {
   if (edit.code == Code::none) return;
+  if (is_of_ties(edit)) edit.code = Code::tie_rule;
   // Calls of another signature show the same.
   if (std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
         return each.subject == Subject::candidate && each.fix == edit.fix;

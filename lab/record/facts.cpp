@@ -117,7 +117,9 @@ std::optional<Facts> facts_of(const Recording& recording) {
     facts.idle.push_back({text_at(each, "text"), text_at(each, "why"), number(each, "line")});
   facts.draws = number(test, "draws");
   facts.seeds = flag(test, "seeds", true);
-  if (const auto said = recording.metadata.find("influence"); said != recording.metadata.end())
+  const auto said = recording.metadata.find("influence");
+  facts.asks_influence = said != recording.metadata.end();
+  if (facts.asks_influence)
     if (const json influences = read_json(said->second); influences.is_array())
       for (const json& each : influences) facts.influence.push_back(influence_of(each));
   return facts;

@@ -90,6 +90,7 @@ struct Facts {
   int draws = 0;                   ///< line of the first random input
   bool seeds = true;
   std::vector<LabelInfluence> influence;
+  bool asks_influence = false;  ///< the recorder asked for it, where the label did not take too long
 
   const LabelFunction* function(const std::string& name) const;
 };

@@ -10,14 +10,15 @@
 #include <vector>
 
 /// A recording as a bundle. Every storage is one compact tensor; the metadata key "calls" holds a JSON list:
-///   {"function", "group", "raised", "before": [value…], "left_out": [value…], "computed": [value…], "after": [value…], "returned":
-///   [value…], "unset": [value…], "noise": [value…], "seconds": [number…]}
+///   {"function", "group", "raised", "before": [value…], "left_out": [value…], "computed": [value…], "around": [value…],
+///   "after": [value…], "returned": [value…], "unset": [value…], "noise": [value…], "seconds": [number…]}
 /// ("unset" only where the label leaves elements of what it returns as the memory was: of each returned value
 /// which, as true and false, or none; "noise" only where rounding alone moves elements by more than their last
 /// digits: how far, of each returned value, or none; "seconds" only where the device's times of the call were taken, on the
 /// device that the key "device" names; "left_out", numbers that are the defaults of parameters which the call
 /// leaves out, and "computed", whole numbers that the label's function has in variables once it returns, and small tensors that it,
-/// or a function of its file, makes of the arguments and no kernel writes, by their names, only where there are any) with each value {"kind", "name"} and
+/// or a function of its file, makes of the arguments and no kernel writes, by their names, only where there are any; "around",
+/// whole numbers that the test has in variables where it makes the call, in the same way) with each value {"kind", "name"} and
 ///   tensor   "storage" (the tensor's name in the file), "dtype", "shape", "strides" in elements, "offset" in
 ///            bytes, "boolean": true of a u8 tensor that holds true and false
 ///   integer, real, boolean, text, dtype   "value"; a real that JSON lacks is "nan", "inf" or "-inf"

@@ -137,6 +137,7 @@ class Reading {
     };
     call.left_out = list("left_out");
     call.computed = list("computed");
+    call.around = list("around");
     call.after = list("after");
     call.returned = list("returned");
     call.unset = list("unset");

@@ -152,6 +152,7 @@ void save_recording(const std::string& path, const Recording& recording) {
       if (call.keyword[i]) text["before"][i]["keyword"] = true;
     if (!call.left_out.empty()) list("left_out", call.left_out, arguments);
     if (!call.computed.empty()) list("computed", call.computed, arguments);
+    if (!call.around.empty()) list("around", call.around, arguments);
     for (std::size_t i = 0; i < std::min(call.strided.size(), call.before.size()); ++i)
       if (call.strided[i] > 0) text["before"][i]["strided"] = call.strided[i];
     for (std::size_t i = 0; i < std::min(call.idle.size(), call.before.size()); ++i)

@@ -323,7 +323,10 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
     // Nor is an option, or a number of another name where the label says which size this one is.
     if (parameter.kind == Kind::integer && bare(parameter.name) != bare(replayed.roles[r].name) &&
         ((replayed.values[r].kind == Value::Kind::boolean && is_count(parameter.name)) ||
-         (!replayed.roles[r].tensor && size_of_label(parameter, replayed, sizes))))
+         (!replayed.roles[r].tensor &&
+          (size_of_label(parameter, replayed, sizes) || size_by_tensor(parameter, replayed, sizes) ||
+           size_alike(parameters, p, replayed, sizes) ||
+           name_other_sizes(parameter.name, replayed.roles[r].name)))))
       return false;
     // Nor is the size of a tile, which only the original launches with.
     if (parameter.kind == Kind::integer && is_of_tiles(replayed.roles[r].name) &&

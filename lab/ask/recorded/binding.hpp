@@ -37,6 +37,12 @@ const Entry& overload_for(const Candidate& candidate, const Entry& entry, const 
 std::vector<int> take_computed(Form& form, const std::vector<Replayed>& calls,
                                const std::vector<int>& unsure);
 
+/// Passes sizes by the names that the label or the test has for them, of which only the first letter, or a
+/// word that is usual for it, is the parameter's: `M` for `mixtures`, `B` for `batch`. Which of `unsure` they
+/// are: no two parameters have one name, and no two names one parameter.
+std::vector<int> take_initials(Form& form, const std::vector<Replayed>& calls,
+                               const std::vector<int>& unsure);
+
 /// What the sizes that a candidate is given go back to: its callers or names that say them, an answer that is
 /// right with them, that they alone are likely and keep to the memory, or a guess.
 enum class SizesBy : std::uint8_t { callers, right_answer, likelihood, guess };
@@ -45,10 +51,10 @@ enum class SizesBy : std::uint8_t { callers, right_answer, likelihood, guess };
 /// likeliest with which nothing is accessed outside and all is written; else those with which least is
 /// accessed outside, most is written, and most of that is right.
 /// Those of which the names are like the label's (`alike`) are tried as that first, and are that where
-/// nothing else gives a right answer. `tried`: of those that were tried the likeliest and the nearest, no two
-/// of which pass the same numbers.
+/// nothing else gives a right answer; `by_initials`: some of them by no more than letters. `tried`: of those
+/// that were tried the likeliest and the nearest, no two of which pass the same numbers.
 SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
-                   const std::vector<int>& alike, std::vector<Form>& tried);
+                   const std::vector<int>& alike, bool by_initials, std::vector<Form>& tried);
 /// The sizes that calls of one signature settled, by the names of the parameter and of the tensors: those of
 /// another signature have the same.
 struct SettledSize {

@@ -365,7 +365,7 @@ bool take_likeliest(Approach& approach, const std::vector<Replayed>& calls, cons
 }  // namespace
 
 SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
-                   const std::vector<int>& alike, std::vector<Form>& tried) {
+                   const std::vector<int>& alike, bool by_initials, std::vector<Form>& tried) {
   if (unsure.empty()) return SizesBy::callers;
   of_all_ranks(approach.form, calls);
   if (alike.empty()) return searched(approach, calls, unsure, tried);
@@ -377,7 +377,7 @@ SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const
     const Tried now = tried_with(approach, approach.form, by_size(calls));
     if (now.right) return SizesBy::right_answer;
     // A name that is like the label's may still count more: rows that are all its leading dimensions.
-    if (unsure.size() <= 2)
+    if (unsure.size() <= 2 || by_initials)
       if (const SizesBy by = searched(approach, calls, unsure, tried);
           by == SizesBy::right_answer || (by == SizesBy::likelihood && !now.fills))
         return by;
@@ -386,7 +386,14 @@ SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const
     if (now.spoils && take_likeliest(approach, calls, unsure)) return SizesBy::likelihood;
   } else {
     const SizesBy by = searched(approach, calls, rest, tried);
-    if (by != SizesBy::guess) return by;
+    if (by == SizesBy::right_answer || (by == SizesBy::likelihood && !by_initials)) return by;
+    if (by == SizesBy::likelihood) {
+      const Form likely = approach.form;
+      approach = by_names;
+      if (searched(approach, calls, unsure, tried) == SizesBy::right_answer) return SizesBy::right_answer;
+      approach.form = likely;
+      return by;
+    }
   }
   approach = by_names;
   const SizesBy by = searched(approach, calls, unsure, tried);

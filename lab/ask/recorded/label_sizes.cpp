@@ -36,13 +36,18 @@ std::string stem(const std::string& name) {
   return text;
 }
 
-/// Whether two names are usually given to one size: head_dim and dim, page_size and page.
-bool alike(const std::string& a, const std::string& b) {
+}  // namespace
+
+bool name_one_size(const std::string& a, const std::string& b) {
   static const Pattern of_head("head_?(dim|size)|d_?head|dim_?head");
   const std::string one = lower_case(a), other = lower_case(b);
   if (stem(a) == stem(b)) return true;
   if (!of_head.is(one) && !of_head.is(other) && (one == stem(b) + "_size" || other == stem(a) + "_size"))
     return true;
+  static const std::vector<std::string> times = {"t",         "time",       "times",      "steps",
+                                                 "n_steps",   "num_steps",  "time_steps", "frames",
+                                                 "timesteps", "num_frames", "n_frames"};
+  if (one_of(times, one) && one_of(times, other)) return true;
   return std::any_of(size_names().begin(), size_names().end(), [&](const auto& group) {
     const std::vector<std::string>& names = group.second;
     return std::find(names.begin(), names.end(), one) != names.end() &&
@@ -50,7 +55,13 @@ bool alike(const std::string& a, const std::string& b) {
   });
 }
 
-}  // namespace
+bool name_other_sizes(const std::string& a, const std::string& b) {
+  const auto is_known = [](const std::string& name) {
+    return std::any_of(size_names().begin(), size_names().end(),
+                       [&](const auto& group) { return one_of(group.second, name); });
+  };
+  return is_known(lower_case(a)) && is_known(lower_case(b)) && !name_one_size(a, b);
+}
 
 std::optional<Passing> size_of_label(const Parameter& parameter, const Replayed& replayed,
                                      const NamedSizes& sizes) {
@@ -87,11 +98,35 @@ std::optional<Passing> size_by_tensor(const Parameter& parameter, const Replayed
     named.name = size.name;
     if (const std::optional<Passing> passing = size_of_label(named, replayed, {size})) return passing;
   }
+  // `table_width` of block_table, the only one with that word.
+  static const Pattern sided("(\\w+?)_(?:(width|cols|columns)|height|rows)");
+  const std::string own = lower_case(parameter.name);
+  if (const std::optional<Match> side = sided.whole(own)) {
+    int found = -1, count = 0;
+    for (std::size_t r = 0; r < replayed.roles.size(); ++r) {
+      const std::string name = "_" + lower_case(replayed.roles[r].name) + "_";
+      if (!replayed.values[r].is_tensor() || replayed.values[r].tensor.rank != 2 ||
+          name.find("_" + (*side)[1] + "_") == std::string::npos)
+        continue;
+      found = static_cast<int>(r);
+      ++count;
+    }
+    if (count == 1) {
+      Passing passing;
+      passing.what = What::size;
+      passing.role = found;
+      passing.dim = (*side)[2].empty() ? 0 : 1;
+      return passing;
+    }
+  }
   static const Pattern counted("(?:num|n|nr|no|number_of)_\\w+|\\w+_(?:count|num|cnt)");
   for (std::size_t r = 0; r < replayed.roles.size() && counted.is(lower_case(parameter.name)); ++r) {
     if (!replayed.values[r].is_tensor() || replayed.values[r].tensor.rank < 1 ||
         stem(replayed.roles[r].name) != stem(parameter.name))
       continue;
+    // Of points that lie one beside the other, [2, N], the first dimension is no count.
+    const Tensor& counts = replayed.values[r].tensor;
+    if (counts.rank > 1 && counts.size(0) < counts.size(-1)) continue;
     Passing passing;
     passing.what = What::size;
     passing.role = static_cast<int>(r);
@@ -103,14 +138,18 @@ std::optional<Passing> size_by_tensor(const Parameter& parameter, const Replayed
 std::optional<Passing> size_alike(const std::vector<Parameter>& parameters, std::size_t at,
                                   const Replayed& replayed, const NamedSizes& sizes) {
   if (parameters[at].kind != Kind::integer || parameters[at].name.empty()) return std::nullopt;
-  for (const bool by_stem : {true, false}) {
+  enum class By : std::uint8_t { own_name, stem, any };
+  for (const By by : {By::own_name, By::stem, By::any}) {
     std::optional<Passing> found;
     std::int64_t number = -1;
     bool one = true;
     for (const NamedSize& size : sizes) {
-      if (size.stride ||
-          !(by_stem ? stem(size.name) == stem(parameters[at].name) : alike(size.name, parameters[at].name)))
-        continue;
+      // Of `pages, page = cache.shape` page_size is the second.
+      const bool like = by == By::own_name
+                            ? lower_case(size.name) + "_size" == lower_case(parameters[at].name)
+                        : by == By::stem ? stem(size.name) == stem(parameters[at].name)
+                                         : name_one_size(size.name, parameters[at].name);
+      if (size.stride || !like) continue;
       if (std::any_of(parameters.begin(), parameters.end(),
                       [&](const Parameter& each) { return bare(each.name) == bare(size.name); }))
         continue;

@@ -22,4 +22,10 @@ std::optional<Passing> size_by_tensor(const Parameter& parameter, const Replayed
 std::optional<Passing> size_alike(const std::vector<Parameter>& parameters, std::size_t at,
                                   const Replayed& replayed, const NamedSizes& sizes);
 
+/// Whether two names are usually given to one size: head_dim and dim, page_size and page.
+bool name_one_size(const std::string& a, const std::string& b);
+
+/// Whether each is usual for a size, and no size is called both ways: batch and total_tokens.
+bool name_other_sizes(const std::string& a, const std::string& b);
+
 }  // namespace isomer::lab

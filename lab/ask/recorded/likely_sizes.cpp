@@ -211,9 +211,26 @@ bool follows(const Numbers& one, const Numbers& other) {
   return varies;
 }
 
-/// Whole numbers that callers pass, which sizes may be multiplied by or divided.
-std::vector<Numbers> numbers_of_callers(const std::vector<Replayed>& calls) {
+/// Whole numbers that the label computes and the form passes.
+std::vector<Numbers> numbers_computed(const Form& form, const std::vector<Replayed>& calls) {
   std::vector<Numbers> list;
+  for (const Passing& passing : form.passings) {
+    if (passing.what != What::computed) continue;
+    Numbers numbers;
+    for (const Replayed& call : calls) {
+      const auto place = static_cast<std::size_t>(std::max(passing.computed, 0));
+      if (place < call.values.size() && call.values[place].kind == Value::Kind::integer &&
+          call.values[place].integer > 0)
+        numbers.push_back(call.values[place].integer);
+    }
+    if (numbers.size() == calls.size()) list.push_back(std::move(numbers));
+  }
+  return list;
+}
+
+/// Whole numbers that callers pass, or the label computes, which sizes may be multiplied by or divided.
+std::vector<Numbers> numbers_of_callers(const Form& form, const std::vector<Replayed>& calls) {
+  std::vector<Numbers> list = numbers_computed(form, calls);
   for (std::size_t role = 0; role < calls.front().roles.size(); ++role) {
     Numbers numbers;
     for (const Replayed& call : calls)
@@ -316,12 +333,20 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
     return counts_parts(form.entry->parameters[static_cast<std::size_t>(at)].name);
   };
   std::vector<Option> options = options_of(extents, false);
-  const std::vector<Numbers> given = numbers_of_callers(calls);
+  const std::vector<Numbers> given = numbers_of_callers(form, calls);
   std::vector<bool> said = said_by_callers(form, calls, extents, unsure);
   for (std::size_t e = 0; e < extents.list.size(); ++e)
     said[e] = said[e] || std::any_of(given.begin(), given.end(), [&](const Numbers& each) {
                 return follows(extents.list[e].numbers, each);
               });
+  // So many times what the label computes, and the form passes.
+  for (const Numbers& each : numbers_computed(form, calls))
+    for (std::size_t e = 0; e < extents.list.size(); ++e) {
+      const Numbers& own = extents.list[e].numbers;
+      said[e] = said[e] || all_of_them(own, [&](std::size_t i) {
+                  return own[i] % each[i] == 0 && own[i] / each[i] == own[0] / each[0];
+                });
+    }
   // Which extents say which others: as a share of them, and, where that leaves no way, as made of them.
   std::vector<std::vector<bool>> made(extents.list.size());
   for (std::size_t e = 0; e < extents.list.size(); ++e)

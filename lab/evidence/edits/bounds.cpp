@@ -53,8 +53,8 @@ class Bounds {
       if (is_whole_type(each.type)) sizes.push_back(each.text);
     if (counts.size() < 2) return {};
     // Those first that are called like what counts along them.
-    const auto nearest = [&](const std::string& count) {
-      std::vector<std::string> list = sizes;
+    const auto nearest = [&, &all = sizes](const std::string& count) {
+      std::vector<std::string> list = all;
       std::stable_sort(list.begin(), list.end(), [&](const std::string& a, const std::string& b) {
         return side_of(a) == side_of(count) && side_of(b) != side_of(count);
       });

@@ -43,7 +43,7 @@ class Exchanging {
     static const Pattern defined(
         "(?m)^[ \\t]*#[ \\t]*define[ \\t]+(\\w+)[ \\t]+\\(?-?(\\d[\\w.]*)\\)?[ \\t]*(?://.*)?$");
     for (const Match& match : defined.all(places_.source())) {
-      const std::string_view number = match[2];
+      const std::string number = match[2];
       const bool is_real = number.find('.') != std::string_view::npos;
       (is_real ? real : whole).names.emplace_back(match[1]);
     }

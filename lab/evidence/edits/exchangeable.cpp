@@ -311,6 +311,7 @@ Exchangeable exchangeable(const std::string& source, const RefusedEdits& refused
   add_tables(places);
   add_members(places);
   add_other_members(places);
+  add_tensors(places);
   add_pairs(places);
   add_groups(places);
   add_rescaled(places);

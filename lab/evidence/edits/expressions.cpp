@@ -67,22 +67,36 @@ bool is_nothing_of_launch(const CppTokens& tokens, std::size_t at) {
   return false;
 }
 
+/// Whether a variable begins with 0 or 1 there, or is bounded by it: another variable may have been meant.
+bool is_first_or_bound(const EditPlaces& places, std::size_t at) {
+  const CppTokens& tokens = places.tokens();
+  const std::string_view word = tokens.text(at);
+  if (word.substr(0, 1) != "0" && word.substr(0, 1) != "1") return false;
+  if (tokens.is(at - 1, "=") && (tokens.is(at + 1, ";") || tokens.is(at + 1, ","))) return true;
+  std::size_t open = at;
+  while (open > 0 && !tokens.is(open, "(") && !tokens.is(open, ";") && !tokens.is(open, "{"))
+    open = tokens.is(open, ")") && tokens[open].partner > 0 ? tokens[open].partner - 1 : open - 1;
+  return open > 0 && (tokens.text(open - 1).ends_with("min") || tokens.text(open - 1).ends_with("max") ||
+                      tokens.text(open - 1).ends_with("fminf") || tokens.text(open - 1).ends_with("fmaxf"));
+}
+
 /// Parameters that a number may stand for, those that nothing uses first, and the rank of each.
 std::vector<std::pair<std::string, int>> names_for_number(const EditPlaces& places, std::size_t at,
                                                           bool real) {
-  constexpr std::size_t kMost = 3;
+  const bool wide = is_first_or_bound(places, at);
+  const std::size_t most = wide ? 8 : 3;
   std::vector<std::pair<std::string, int>> names;
   const bool launch = places.tokens().is(at - 1, ",") && places.tokens().is(at + 1, ">>>");
   for (const CppVariable* each : places.functions().in_scope(at)) {
     const bool fits = is_real_type(each->type) || (!real && is_whole_type(each->type));
     if (!fits || launch || each->declared + 1 >= at) continue;
     const bool used = places.functions().is_used(*each);
-    if (!used || (places.functions().is_parameter(*each) && is_real_type(each->type) == real))
+    if (!used || ((wide || places.functions().is_parameter(*each)) && is_real_type(each->type) == real))
       names.emplace_back(each->name, used ? 3 : 1);
   }
   std::stable_sort(names.begin(), names.end(),
                    [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (names.size() > kMost) names.resize(kMost);
+  if (names.size() > most) names.resize(most);
   return names;
 }
 
@@ -231,9 +245,19 @@ const std::vector<Mistaken>& mistaken() {
       {"exp", {"exp2", ""}, Code::log_base},
       {"exp2f", {"expf", ""}, Code::log_base},
       {"exp2", {"exp", ""}, Code::log_base},
-      {"logf", {"log2f", "", "log1pf"}, Code::log_base},
+      {"logf", {"log2f", "", "log1pf", "log10f"}, Code::log_base},
       {"__logf", {"log2f", ""}, Code::log_base},
-      {"log", {"log2", ""}, Code::log_base},
+      {"log", {"log2", "", "log10"}, Code::log_base},
+      {"log10", {"log", "log2"}, Code::log_base},
+      {"log10f", {"logf", "log2f"}, Code::log_base},
+      {"std::log10", {"std::log", "std::log2"}, Code::log_base},
+      {"std::log", {"std::log2", "std::log10", "std::log1p"}, Code::log_base},
+      {"std::exp", {"std::exp2", "std::expm1"}, Code::log_base},
+      {"std::floor", {"std::ceil", "std::round"}, Code::rounding_mode},
+      {"std::ceil", {"std::floor", "std::round"}, Code::rounding_mode},
+      {"std::round", {"std::rint", "std::trunc"}, Code::rounding_mode},
+      {"std::max", {"std::min"}, Code::other_reduction},
+      {"std::min", {"std::max"}, Code::other_reduction},
       {"log2f", {"logf", ""}, Code::log_base},
       {"log2", {"log", ""}, Code::log_base},
       {"log1pf", {"logf"}, Code::missing_term},
@@ -338,23 +362,29 @@ bool bounds_by_number(const CppTokens& tokens, std::size_t open) {
 void add_function(EditPlaces& places, std::size_t at, const EverywhereEdits& everywhere) {
   const CppTokens& tokens = places.tokens();
   if (!tokens.is_name(at) || !tokens.is(at + 1, "(") || !places.open(at)) return;
-  if (at > 0 && (tokens.is(at - 1, ".") || tokens.is(at - 1, "->") || tokens.is(at - 1, "::"))) return;
+  if (at > 0 && (tokens.is(at - 1, ".") || tokens.is(at - 1, "->"))) return;
+  const bool qualified = at > 0 && tokens.is(at - 1, "::");
+  if (qualified &&
+      (at < 2 || !tokens.is(at - 2, "std") || (at > 2 && tokens.is(at - 3, "::")) || tokens.is(at + 2, "{")))
+    return;
+  const std::size_t first = qualified ? at - 2 : at;
+  const std::string own = qualified ? "std::" + std::string(tokens.text(at)) : std::string(tokens.text(at));
   const auto found = std::find_if(mistaken().begin(), mistaken().end(),
-                                  [&](const Mistaken& each) { return each.name == tokens.text(at); });
+                                  [&](const Mistaken& each) { return each.name == own; });
   if (found == mistaken().end()) return;
   std::string chosen;
   if (takes_one(found->name))
     for (const std::string& other : places.label().functions) {
       const auto known = std::find(found->others.begin(), found->others.end(), other);
       if (other == found->name || known != found->others.end()) continue;
-      const int edit = places.add({{at, at, other}}, Code::approximation, 2);
+      const int edit = places.add({{first, at, other}}, Code::approximation, 2);
       chosen += fmt::format("if (isomer_edits::chosen({})) return decltype({}(v...))({}(v...)); ", edit,
                             found->name, other);
     }
   for (const std::string_view other : found->others) {
     const bool bounds = found->code == Code::other_reduction && bounds_by_number(tokens, at + 1);
-    const int edit =
-        places.add({{at, at, std::string(other)}}, bounds ? Code::clamp : found->code, other.empty() ? 3 : 1);
+    const int edit = places.add({{first, at, std::string(other)}}, bounds ? Code::clamp : found->code,
+                                other.empty() ? 3 : 1);
     chosen += fmt::format("if (isomer_edits::chosen({})) return decltype({}(v...))({}(v...)); ", edit,
                           found->name, other.empty() ? "isomer_edits::first" : other);
   }
@@ -363,6 +393,7 @@ void add_function(EditPlaces& places, std::size_t at, const EverywhereEdits& eve
       chosen += fmt::format("if (isomer_edits::chosen({})) return decltype({}(v...))({}(v...)); ", edit,
                             found->name, other);
   chosen += without_bounds(places, at, found->name);
+  for (std::size_t i = first; i < at; ++i) places.replace(i, "");
   places.replace(at, fmt::format("([&](auto&&... v) {{ {}return {}(v...); }})", chosen, found->name));
 }
 

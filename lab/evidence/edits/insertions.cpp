@@ -124,6 +124,21 @@ class Insertions {
     return list;
   }
 
+  /// Elements of memory that is declared before, with the numbers that count there: what a sum may begin
+  /// with.
+  std::vector<Beside> elements_in_scope(std::size_t at) const {
+    constexpr std::size_t kFew = 3;
+    std::vector<std::string> counts = places_.functions().counts_and_sizes(at).first;
+    if (counts.size() > kFew) counts.resize(kFew);
+    std::vector<Beside> list;
+    const std::vector<const CppVariable*> scope = places_.functions().in_scope(at);
+    for (auto each = scope.rbegin(); each != scope.rend() && list.size() < 2 * kMost; ++each)
+      for (const std::string& count : counts)
+        if ((*each)->declared + 1 < at && is_memory_of_numbers((*each)->type))
+          list.push_back({fmt::format("{}[{}]", (*each)->name, count), (*each)->name, count, false});
+    return list;
+  }
+
   /// Numbers that count there, and sizes: what a place in memory is made of.
   std::pair<std::vector<std::string>, std::vector<std::string>> counts_and_sizes(
       std::size_t at, const std::set<std::string>& own) const {
@@ -330,6 +345,9 @@ class Insertions {
       if (is_number_word(tokens_.text(i))) type = std::string(tokens_.text(i)) + " ";
       memory = memory || tokens_.is(i, "*");
     }
+    // A template's argument, or another name of a type.
+    const CppVariable* declared = at > first ? places_.functions().named(at - 1) : nullptr;
+    if (type.empty() && declared != nullptr && declared->declared == at - 1) type = declared->type;
     while (at < end) {
       std::size_t last = at + 1;
       while (last < end && !tokens_.is(last, ",")) last = tokens_.behind(last);
@@ -341,7 +359,8 @@ class Insertions {
   void add_value(std::size_t statement, std::size_t first, std::size_t last, const std::string& type,
                  bool declares) {
     if (last < first || last >= tokens_.size() || !open(first, last)) return;
-    const std::set<std::string> own = names_in(declares ? first - 2 : statement, last);
+    const bool sums = tokens_.is(first - 1, "=") && !declares && tokens_.is(statement + 1, "[");
+    const std::set<std::string> own = names_in(declares ? first - 2 : sums ? first : statement, last);
     // A place in memory, whose beginning may be left out.
     if (type == "*") {
       if (tokens_.is(first, "0") || tokens_.is(first, "nullptr") || tokens_.is(first, "NULL")) return;
@@ -351,7 +370,9 @@ class Insertions {
     }
     const bool real = type.find("float") != std::string::npos || type.find("double") != std::string::npos;
     const bool whole = is_whole_type(type) || type == "auto " || type.find("int") != std::string::npos;
-    if ((!real && !whole) || (first == last && tokens_[last].kind == CppToken::Kind::number)) return;
+    if (first == last && tokens_[last].kind == CppToken::Kind::number)
+      return real && declares ? put(first, last, "+", elements_in_scope(first), false) : void();
+    if (!real && !whole) return;
     std::vector<Beside> list = beside(statement, real, own);
     if (real) {
       for (Beside& each : elements_beside(first, last)) list.push_back(std::move(each));

@@ -142,7 +142,7 @@ class Members {
     }
     for (std::size_t a = 0; a + 1 < arguments.size(); ++a) {
       const auto &one = arguments[a], &other = arguments[a + 1];
-      const bool number = is_real_number_at(one) || is_real_number_at(other);
+      const bool number = is_number_at(one) || is_number_at(other);
       if (!number || one.second > one.first + 2 || other.second > other.first + 2 ||
           !places_.open(one.first) || !places_.open(other.first))
         continue;
@@ -157,9 +157,9 @@ class Members {
     }
   }
 
-  bool is_real_number_at(const std::pair<std::size_t, std::size_t>& argument) const {
+  bool is_number_at(const std::pair<std::size_t, std::size_t>& argument) const {
     return argument.first == argument.second && tokens_[argument.first].kind == CppToken::Kind::number &&
-           is_real_number(std::string(tokens_.text(argument.first)));
+           !tokens_.is(argument.first, "0");
   }
 
   EditPlaces& places_;

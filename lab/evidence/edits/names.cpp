@@ -42,6 +42,7 @@ class Names {
     });
     if (!own->shared) add_same(at, *own, others);
     if (is_read_at(at)) add_memory(at, *own, others);
+    if (is_argument(at)) add_place(at, *own, others);
     if (is_whole_type(own->type) && is_operand(at)) add_whole(at, *own, others);
   }
 
@@ -70,8 +71,8 @@ class Names {
 
   /// Whether it is a number that is put together with others, of which no more than its value is taken.
   bool is_operand(std::size_t at) const {
-    constexpr std::array<std::string_view, 12> kOperators = {"+", "-", "*", "/", "%",  "<",
-                                                             ">", "[", "=", "?", "<=", ">="};
+    constexpr std::array<std::string_view, 14> kOperators = {"+", "-", "*", "/",  "%",  "<",  ">",
+                                                             "[", "=", "?", "<=", ">=", "==", "!="};
     const auto among = [&](std::string_view word) {
       return std::find(kOperators.begin(), kOperators.end(), word) != kOperators.end();
     };
@@ -117,6 +118,31 @@ class Names {
         continue;
       const int edit = places_.add({{at, at, each->name}}, Code::wrong_expression, 2);
       before = fmt::format("isomer_edits::memory({}, {}, ", edit, each->name) + before;
+      behind += ")";
+      ++count;
+    }
+    if (count > 0) places_.surround(at, at, before, behind);
+  }
+
+  /// Whether it is all that a function or a kernel is given there.
+  bool is_argument(std::size_t at) const {
+    return at > 0 && (tokens_.is(at - 1, "(") || tokens_.is(at - 1, ",")) &&
+           (tokens_.is(at + 1, ",") || tokens_.is(at + 1, ")"));
+  }
+
+  /// Memory that is given to a function, in place of other memory with such elements that is only read, or
+  /// only written.
+  void add_place(std::size_t at, const CppVariable& own, const std::vector<const CppVariable*>& others) {
+    const std::string element = element_of_memory(own.type);
+    if (element.empty() || own.type.find('[') != std::string::npos) return;
+    std::string before, behind;
+    std::size_t count = 0;
+    for (const CppVariable* each : others) {
+      if (each->type == own.type || each->shared || each->type.find('[') != std::string::npos ||
+          element_of_memory(each->type) != element || count == kMostOtherMemory)
+        continue;
+      const int edit = places_.add({{at, at, each->name}}, Code::argument_order, 2);
+      before = fmt::format("isomer_edits::place({}, {}, ", edit, each->name) + before;
       behind += ")";
       ++count;
     }

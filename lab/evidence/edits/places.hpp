@@ -126,6 +126,9 @@ void add_members(EditPlaces& places);
 /// Members of a structure in each other's place, and for whole numbers.
 void add_other_members(EditPlaces& places);
 
+/// Sizes for strides of tensors, and two dimensions of a list in each other's place.
+void add_tensors(EditPlaces& places);
+
 /// Two variables in each other's place within one part of an expression.
 void add_pairs(EditPlaces& places);
 

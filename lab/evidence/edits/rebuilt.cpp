@@ -64,7 +64,7 @@ class Rebuilt {
           (tokens_.is_name(i - 1) || tokens_.is(i - 1, "=")))
         add_members(i);
       if (tokens_.is(i, "enum")) add_enumerators(i);
-      if (functions_.begins_declaration(i)) add_type(i);
+      if (functions_.begins_declaration(i) || is_parameter(i)) add_type(i);
       if (tokens_.is(i, "<") && i > 0 && tokens_.is_name(i - 1)) add_template_arguments(i);
       if (tokens_.is(i, "(") && functions_.in_body(i) && is_macro(i - 1)) add_macro_arguments(i);
       if (tokens_[i].kind == CppToken::Kind::number && i > 1 && tokens_.is(i - 1, "=") &&
@@ -153,6 +153,13 @@ class Rebuilt {
     }
   }
 
+  /// Whether a whole number is declared there as what a function is given.
+  bool is_parameter(std::size_t i) const {
+    return i > 0 && tokens_.is(i, "int") && (tokens_.is(i - 1, "(") || tokens_.is(i - 1, ",")) &&
+           tokens_.is_name(i + 1) && functions_.is_declared_here(i + 1) &&
+           (tokens_.is(i + 2, ",") || tokens_.is(i + 2, ")"));
+  }
+
   /// Whether a constant is declared there: behind that word everything is known when it is compiled.
   bool is_constant(std::size_t i) const {
     if (tokens_.is(i, "constexpr")) return true;
@@ -181,6 +188,10 @@ class Rebuilt {
       return Part{tokens_[element.first].begin, tokens_[element.second].end, std::move(becomes)};
     };
     add_other_orders(open, elements);
+    // A table of several rows.
+    for (const auto& element : elements)
+      if (tokens_.is(element.first, "{") && tokens_[element.first].partner == element.second)
+        add_table(element.first);
     for (std::size_t i = 0; i < elements.size(); ++i) {
       const int line = tokens_[elements[i].first].line;
       if (i + 1 < elements.size())
@@ -216,6 +227,9 @@ class Rebuilt {
     while (at < tokens_.size() && !tokens_.is(at, "{") && !tokens_.is(at, ";")) ++at;
     if (!tokens_.is(at, "{")) return;
     const std::vector<std::pair<std::size_t, std::size_t>> names = elements_of(at);
+    for (const auto& [first, last] : names)
+      if (tokens_[last].kind == CppToken::Kind::number && last == first + 2 && tokens_.is(first + 1, "="))
+        add_number(last, 1);
     for (std::size_t i = 0; i < names.size() && i < kLongestTable; ++i)
       for (std::size_t k = i + 1; k < names.size() && k < i + 3; ++k) {
         const std::size_t a = names[i].first, b = names[k].first;
@@ -320,9 +334,25 @@ class Rebuilt {
     if (depth != 0 || (!tokens_.is(close + 1, "(") && !tokens_.is(close + 1, "<<<"))) return;
     for (std::size_t at = open + 1; at < close; ++at) {
       if (tokens_[at].kind == CppToken::Kind::number) add_number(at, 1);
-      if (tokens_.is(at, "true") || tokens_.is(at, "false"))
-        add(at, tokens_.is(at, "true") ? "false" : "true", Code::wrong_expression, 0);
+      const bool flag = tokens_.is(at, "true") || tokens_.is(at, "false");
+      if (flag) add(at, tokens_.is(at, "true") ? "false" : "true", Code::wrong_expression, 0);
+      if (flag || tokens_[at].kind == CppToken::Kind::number)
+        for (const std::string& name : of_template_at(at, flag)) add(at, name, Code::wrong_expression, 0);
     }
+  }
+
+  /// Flags, or numbers, among the arguments of the template that the token stands in.
+  std::vector<std::string> of_template_at(std::size_t at, bool flags) const {
+    std::vector<std::string> names;
+    std::size_t i = functions_.body_of(at);
+    // The template of the function in whose body it is, or of a class round it.
+    for (; i > 0 && !tokens_.is(i, "}"); --i)
+      if (tokens_.is(i, "template") && tokens_.is(i + 1, "<")) break;
+    if (!tokens_.is(i, "template")) return names;
+    for (i += 2; i + 1 < tokens_.size() && !tokens_.is(i, ">") && !tokens_.is(i, "{"); ++i)
+      if (tokens_.is(i, flags ? "bool" : "int") && tokens_.is_name(i + 1))
+        names.emplace_back(tokens_.text(i + 1));
+    return names;
   }
 
   const std::string& source_;

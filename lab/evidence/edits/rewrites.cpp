@@ -1,6 +1,8 @@
 #include "lab/evidence/edits/calls.hpp"
+#include "lab/evidence/edits/dimensions.hpp"
 #include "lab/evidence/edits/lacked.hpp"
 #include "lab/evidence/edits/operands.hpp"
+#include "lab/evidence/edits/reals.hpp"
 #include "lab/evidence/edits/repeated.hpp"
 #include "lab/evidence/edits/siblings.hpp"
 #include "lab/evidence/edits/terms.hpp"
@@ -46,6 +48,7 @@ class Rewriting {
     for (std::size_t i = value_.first; i <= value_.last; ++i) {
       if (is_product(i) && is_operator(i)) add_product(i);
       if (is_sum(i) && is_operator(i)) add_sum(i);
+      if (is_sum(i) && is_operator(i)) add_shift(i);
       if (tokens_.is(i, "(") && i > value_.first) add_call(i);
       if (tokens_.is(i, "[")) add_element(i);
     }
@@ -149,16 +152,6 @@ class Rewriting {
     put({{first, first, ""}, {last, last, ""}}, Code::wrong_expression, rank);
   }
 
-  std::vector<std::string> sizes(const std::set<std::string>& but) const {
-    constexpr std::size_t kMost = 4;
-    std::vector<std::string> list;
-    for (const CppVariable* each : places_.functions().in_scope(value_.first))
-      if (is_whole_type(each->type) && places_.functions().is_parameter(*each) &&
-          but.count(each->name) == 0 && list.size() < kMost)
-        list.push_back(each->name);
-    return list;
-  }
-
   void add_product(std::size_t at) {
     const std::size_t left = begin_of_operand(places_, at - 1, kProduct),
                       right = end_of_operand(tokens_, at + 1, kProduct);
@@ -199,11 +192,6 @@ class Rewriting {
         put({{at, right, fmt::format("{} {}", other, text(at + 2, divides - 1))}}, Code::layout_convention,
             3);
       }
-    }
-    if (right > at + 3) return;
-    for (const std::string& size : sizes({own})) {
-      put({{at, right, fmt::format("{} {}", other, size)}}, Code::layout_convention, 3);
-      put({{at, right, fmt::format("{} ({} / {})", other, size, own)}}, Code::layout_convention, 3);
     }
   }
 
@@ -247,6 +235,17 @@ class Rewriting {
             fmt::format("fmaxf({}, {})", text(begin_of_operand(places_, at - 1, kSum), at - 1),
                         text(at + 1, right))}},
           Code::epsilon, 3);
+  }
+
+  /// `(1 << n) - 1` where `1 << n - 1` stands, which shifts by less.
+  void add_shift(std::size_t at) {
+    std::size_t shift = at;
+    while (shift > value_.first && !tokens_.is(shift, "<<") && !tokens_.is(shift, ">>") &&
+           !tokens_.is(shift, "?") && !tokens_.is(shift, ":") && !tokens_.is(shift, ","))
+      shift = tokens_.is(shift, ")") && tokens_[shift].partner > 0 ? tokens_[shift].partner - 1 : shift - 1;
+    if (!tokens_.is(shift, "<<") && !tokens_.is(shift, ">>")) return;
+    const std::size_t left = begin_of_operand(places_, shift - 1, kSum);
+    if (left >= value_.first) put_brackets(left, at - 1, 1);
   }
 
   /// Whether an epsilon stands there.
@@ -440,6 +439,8 @@ void add_rewrites(EditPlaces& places) {
   add_calls(places, values, changed);
   add_repeated(places, values, changed);
   add_lacked(places, values, changed);
+  add_reals(places, values, changed);
+  add_dimensions(places, values, changed);
   changed.write();
 }
 

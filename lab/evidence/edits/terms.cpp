@@ -104,10 +104,15 @@ class IndexTerms {
     const std::size_t left = begin_of_operand(places_, at - 1, kBindsAsProduct),
                       right = end_of_operand(tokens_, at + 1, kBindsAsProduct);
     if (left < value.first || right > value.last || !is_whole(left, right)) return;
+    // What is cast is no whole number any more.
+    if (left > value.first && tokens_.is(left - 1, ")")) return;
     const std::string own = text(at + 1, right);
     const bool quotient = tokens_.is(at, "/");
     for (const std::string& each : sizes_near(places_, value.first, own, kMostOtherSizes)) {
       changed_.add(value, {{at, right, fmt::format("{} {}", quotient ? "%" : "/", each)}},
+                   Code::layout_convention, 3);
+      // A group of heads that read one.
+      changed_.add(value, {{at, right, fmt::format("{} ({} / {})", quotient ? "%" : "/", each, own)}},
                    Code::layout_convention, 3);
       if (!quotient)
         changed_.add(value, {{at, right, fmt::format("/ {} % {}", each, own)}}, Code::layout_convention, 3);

@@ -93,6 +93,9 @@ class Values {
     }
     if (at >= tokens_.size() || !places_.functions().is_declared_here(at)) return;
     if (pointer) type = std::string(tokens_.text(first, at - 1));
+    // A template's argument, or another name of a type.
+    const CppVariable* declared = places_.functions().named(at);
+    if (type.empty() && declared != nullptr && declared->declared == at) type = declared->type;
     for (std::size_t end = at; end < tokens_.size() && end - first < 4 * kLongest;) {
       const std::string name(tokens_.text(at));
       while (end < tokens_.size() && !tokens_.is(end, ",") && !tokens_.is(end, ";"))

@@ -72,7 +72,8 @@ void CppFunctions::name_types() {
   for (std::size_t i = 0; i + 3 < tokens_.size(); ++i) {
     if (tokens_.is(i, "typedef") && tokens_.is(i + 1, "float") && tokens_.is(i + 3, ";"))
       names.emplace_back(tokens_.text(i + 2));
-    if (tokens_.is(i, "using") && tokens_.is(i + 2, "=") && tokens_.is(i + 3, "float"))
+    if (tokens_.is(i, "using") && tokens_.is(i + 2, "=") &&
+        (tokens_.is(i + 3, "float") || is_type_of_sums(i)))
       names.emplace_back(tokens_.text(i + 1));
     if ((tokens_.is(i, "typename") || tokens_.is(i, "class")) && tokens_.is_name(i + 1) &&
         (tokens_.is(i - 1, "<") || tokens_.is(i - 1, ",")) &&
@@ -88,6 +89,13 @@ void CppFunctions::name_types() {
       each.type.replace(at, name.size(), "float");
       break;
     }
+}
+
+bool CppFunctions::is_type_of_sums(std::size_t word) const {
+  for (std::size_t i = word + 3; i < tokens_.size() && !tokens_.is(i, ";"); ++i)
+    if (tokens_.is(i, "acc_type") || tokens_.is(i, "opmath_type") || tokens_.is(i, "acc_type_device"))
+      return true;
+  return false;
 }
 
 void CppFunctions::find_bodies() {

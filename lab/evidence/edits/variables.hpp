@@ -69,6 +69,8 @@ class CppFunctions {
   std::size_t end_of_scope(std::size_t token) const;
   void leave_out();
   void name_types();
+  /// Whether a name is declared there for the type in which PyTorch sums another one up.
+  bool is_type_of_sums(std::size_t word) const;
   void find_used();
 
   const CppTokens& tokens_;

@@ -4,6 +4,8 @@
 #include "lab/ask/nearness.hpp"
 #include "lab/evidence/probes/probes.hpp"
 
+#include "lab/text/pattern.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,6 +61,23 @@ constexpr ReportKind kKinds[] = {
     {"stale-state", Code::stale_state, "return a new tensor from each call"},
     {"wrong-stream", Code::wrong_stream, "launch on the caller's stream, or order the two streams by events"},
 };
+
+/// Whether both accesses are one statement's that adds to memory which others add to as well: `counts[e] +=
+/// 1`, and no step of a sum over the threads, as `sums[t] += sums[t + 16]`.
+bool is_of_one_sum(const Seen& seen) {
+  if (seen.place.line <= 0 || seen.place.line != seen.other.line || seen.place.file != seen.other.file)
+    return false;
+  std::ifstream in(seen.place.file);
+  std::string line;
+  for (int i = 0; i < seen.place.line && std::getline(in, line); ++i) {
+  }
+  if (!in) return false;
+  static const Pattern adds("(\\w+)\\s*\\[[^;=]*\\]\\s*(?:[-+|^]=([^;]*)|(?:\\+\\+|--));");
+  const std::optional<Match> match = adds.find(line);
+  if (!match) return false;
+  const std::string name = (*match)[1], rest = (*match)[2];
+  return rest.find(name) == std::string::npos;
+}
 
 /// Whether two races are the two orders of one pair of lines: what is written here is read there.
 bool one_pair(const Finding& a, const Finding& b) {
@@ -130,7 +149,9 @@ void findings_of_device(const Answer& answer, const CallMade& call, std::vector<
       finding.code = Code::suspicious;
       finding.fix = "name the caller's own lanes in the mask, or all of the warp's";
     }
-    if (seen.kind == "race" && seen.shared) {
+    if (seen.kind == "race" && is_of_one_sum(seen)) {
+      finding.fix = "add to it by atomicAdd, as many threads do";
+    } else if (seen.kind == "race" && seen.shared) {
       finding.code = Code::missing_barrier;
       finding.fix = "put a __syncthreads() between the write and the read";
     }

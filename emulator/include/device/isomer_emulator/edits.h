@@ -201,6 +201,19 @@ T_& memory(long, A_&, T_& own) {
   return own;
 }
 
+/// Memory that is given to a function, or with its number other memory with such elements, whoever may write to it.
+template <class A_, class T_>
+T_* place(int number, A_* another, T_* own) {
+  if constexpr (std::is_same_v<std::remove_const_t<A_>, std::remove_const_t<T_>>)
+    if (chosen(number)) return const_cast<T_*>(another);
+  return own;
+}
+template <class A_, class T_, class = std::enable_if_t<!std::is_convertible_v<A_&, const volatile void*> ||
+                                                     !std::is_convertible_v<T_&, const volatile void*>>>
+T_& place(long, A_&, T_& own) {
+  return own;
+}
+
 /// An argument of a function in place of its result.
 template <class T_, class... Others>
 T_ first(T_ own, Others...) {

@@ -1,5 +1,6 @@
 #include "lab/evidence/recorded/probes/edited_label.hpp"
 
+#include "lab/text/pattern.hpp"
 #include "oracle/expected.hpp"
 
 #include <fmt/format.h>
@@ -110,6 +111,8 @@ Finding of_edited_label(const AnsweredGroup& group, const Recording& recording, 
   finding.fix = fmt::format("compute '{}' as line {} of {} does, not '{}'", edit.was, edit.line,
                             label.empty() ? "the label" : label, edit.becomes);
   finding.decides = true;
+  static const Pattern name("[A-Za-z_]\\w*");
+  if (finding.code == Code::ignores_argument && name.is(edit.was)) finding.argument = edit.was;
   return finding;
 }
 

@@ -200,6 +200,14 @@ class Influence {
     return nullptr;
   }
 
+  /// Whether the label was asked what it depends on. One that takes long is not, and what it leaves out
+  /// itself is not known: the last key of an attention that sees none but those before.
+  bool was_asked() const {
+    return facts_ == nullptr || !facts_->asks_influence ||
+           std::any_of(facts_->influence.begin(), facts_->influence.end(),
+                       [&](const LabelInfluence& each) { return each.function == replayed_.call->function; });
+  }
+
   /// How many indices of that dimension of an output index 1 reaches in the label; 0: not known.
   std::int64_t reached_by_label(std::size_t role, int dim, std::size_t t, int own) const {
     const LabelInfluence* label = of_label(role, dim);
@@ -403,7 +411,7 @@ class Influence {
   /// The first or last elements along a dimension that nothing depends on.
   void ends(std::size_t role, int dim) {
     const std::int64_t size = replayed_.values[role].tensor.size(dim);
-    if (size < 2) return;
+    if (size < 2 || !was_asked()) return;
     for (const bool last : {true, false}) {
       const LabelInfluence* label = of_label(role, dim);
       if (label != nullptr && !(last ? label->last : label->first)) continue;

@@ -49,11 +49,13 @@ bool reaches_others(const Approach& approach, const Replayed& replayed, const Ca
   return false;
 }
 
-/// Whether pairs of such elements of the first row reach what the row is reduced to; nothing where the call
-/// is not answered or there are too few of them.
+/// Which pairs of such elements of the first row reach what the row is reduced to.
+enum class Reach : std::uint8_t { none, some, all };
+
+/// The same; nothing where the call is not answered or there are too few of them.
 template <class Has>
-std::optional<bool> matter(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
-                           std::size_t role, bool both, Has has) {
+std::optional<Reach> matter(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                            std::size_t role, bool both, Has has) {
   const Elements elements = oracle::elements(replayed.values[role].tensor);
   const auto width = static_cast<std::size_t>(replayed.values[role].tensor.size(-1));
   std::vector<std::size_t> list;
@@ -64,13 +66,19 @@ std::optional<bool> matter(const Approach& approach, const Replayed& replayed, c
   }
   constexpr std::size_t kFewest = 4;
   if (list.size() < kFewest) return std::nullopt;
-  for (const Two& at : {Two{list[0], list[list.size() / 2]}, Two{list[list.size() / 3], list.back()}}) {
+  std::size_t asked = 0, reach = 0;
+  const std::size_t half = list.size() / 2, third = list.size() / 3, quarter = list.size() / 4;
+  for (const Two& at : {Two{list[0], list[half]}, Two{list[third], list.back()},
+                        Two{list[quarter], list[half + quarter]}, Two{list[1], list[list.size() - 2]}}) {
+    if (at.first == at.second) continue;
     const CallOutcome after =
         replay_once(approach, with_pair(replayed, role, at, 1 + 4 * std::max(largest, 0.25), both));
     if (!after.answer.ok()) return std::nullopt;
-    if (reaches_others(approach, replayed, outcome, after, at, elements.size())) return true;
+    ++asked;
+    reach += reaches_others(approach, replayed, outcome, after, at, elements.size());
+    if (reach > 0 && reach < asked) return Reach::some;
   }
-  return false;
+  return reach == asked ? Reach::all : Reach::none;
 }
 
 }  // namespace
@@ -93,10 +101,10 @@ void probe_parts_of_blocks(const Approach& approach, const Replayed& replayed, c
       const auto lower = [block](std::size_t i) { return i % block < block / 2; };
       // A mean hears of one element what a spread about it does not hear of it alone.
       for (const bool both : {false, true}) {
-        const std::optional<bool> of_upper = matter(approach, replayed, outcome, role, both, upper);
-        if (!of_upper || *of_upper) continue;
-        const std::optional<bool> of_lower = matter(approach, replayed, outcome, role, both, lower);
-        if (!of_lower || !*of_lower) continue;
+        const std::optional<Reach> of_upper = matter(approach, replayed, outcome, role, both, upper);
+        if (!of_upper || *of_upper != Reach::none) continue;
+        const std::optional<Reach> of_lower = matter(approach, replayed, outcome, role, both, lower);
+        if (!of_lower || *of_lower != Reach::all) continue;
         Finding finding;
         finding.code = Code::other_reduction;
         finding.argument = replayed.roles[role].name;

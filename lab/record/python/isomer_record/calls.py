@@ -362,6 +362,9 @@ class Calls:
             defaults = [each for each in parameters if is_number_or_word(each.default) and each.name not in named]
             if defaults:
                 call["left_out"] = [side.value(each.default, each.name, each.name) for each in defaults]
+            sizes_of_test = computed.around(sys._getframe(1))
+            if sizes_of_test:
+                call["around"] = [side.value(each, key, key) for key, each in sorted(sizes_of_test.items())]
             self.made.append(call)
             self.unfinished = True
             given = device_time.copies(args, kwargs)

@@ -4,6 +4,7 @@ callers leave to it, and small tensors (own_tensors.py)."""
 import ast
 import copy
 import inspect
+import os
 import sys
 import textwrap
 import time
@@ -15,6 +16,7 @@ from .own_tensors import Tensors
 from .unwritten import REAL, WHOLE, Filled, flat
 
 MOST = 32
+HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 TENSORS = 16 << 20  # bytes of all calls' tensors
 
 
@@ -26,6 +28,17 @@ def counters(function):
         return set()
     targets = [each.target for each in ast.walk(tree) if isinstance(each, (ast.For, ast.AugAssign, ast.comprehension, ast.NamedExpr))]
     return {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+
+
+def around(frame):
+    """The whole numbers that a test has in variables where it makes a call: what it calls the sizes that it made tensors with."""
+    # The recorder's own frames and those of decorators lie between.
+    while frame is not None and frame.f_code.co_filename.startswith(HERE):
+        frame = frame.f_back
+    if frame is None:
+        return {}
+    own = {name: each for name, each in frame.f_locals.items() if type(each) is int and each > 0 and not name.startswith("_")}
+    return dict(list(own.items())[-MOST:])
 
 
 def code_of(function):

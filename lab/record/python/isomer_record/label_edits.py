@@ -276,8 +276,10 @@ def of_node(node, holder=None):
     elif isinstance(node, ast.If):
         taken = ast.copy_location(ast.If(ast.Constant(True), node.body, node.orelse), node)
         left = ast.copy_location(ast.If(ast.Constant(False), node.body, node.orelse or [ast.Pass()]), node)
-        yield left, "missing-term"
-        yield taken, "inverted-condition"
+        # An option that is asked alone is ignored where it is taken always, or never.
+        option = isinstance(node.test, ast.Name)
+        yield left, "ignores-argument" if option and not node.orelse else "missing-term"
+        yield taken, "ignores-argument" if option else "inverted-condition"
     elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
         name = node.targets[0].id
         # A step of a value that has one before it.

@@ -136,8 +136,7 @@ def record(job):
     asked = [each for each in made.asked() if all(value["storage"] in kept for value in calls.tensors(each))]
     if asked:
         metadata["asked"] = asked
-    if made.influence.found:
-        metadata["influence"] = made.influence.found
+    metadata["influence"] = made.influence.found
     if label is not None and unanswered == 0 and not has_gpu and job["edit_seconds"] > 0:
         left = job["seconds"] - (time.monotonic() - BEGIN)
         folder = os.path.dirname(job["status"])

@@ -1,0 +1,151 @@
+#include "lab/ask/recorded/binding.hpp"
+#include "lab/ask/recorded/label_sizes.hpp"
+#include "lab/text/lower_case.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace isomer::lab {
+namespace {
+
+using What = Passing::What;
+
+/// A whole number that the label or the test has under a name, and how it is passed.
+struct NamedNumber {
+  std::string name;
+  Passing passing;
+};
+
+/// Those that the label computes in every call.
+std::vector<NamedNumber> of_label(const Replayed& call) {
+  std::vector<NamedNumber> list;
+  for (std::size_t v = call.roles.size(); v < call.values.size(); ++v) {
+    const Value& value = call.values[v];
+    if (value.kind != Value::Kind::integer || value.name.find_first_of(" [") != std::string::npos) continue;
+    NamedNumber number;
+    number.name = value.name;
+    number.passing.what = What::computed;
+    number.passing.computed = static_cast<int>(v);
+    list.push_back(std::move(number));
+  }
+  return list;
+}
+
+const Value* around(const Replayed& call, const std::string& name) {
+  for (const Value& value : call.call->around)
+    if (value.name == name && value.kind == Value::Kind::integer) return &value;
+  return nullptr;
+}
+
+/// The dimension that has a number of the test's in each of its calls.
+void add_of_test(const std::vector<Replayed>& calls, const std::string& name,
+                 std::vector<NamedNumber>& list) {
+  const Replayed& first = calls.front();
+  for (std::size_t role = 0; role < first.roles.size(); ++role) {
+    if (!first.values[role].is_tensor()) continue;
+    for (int dim = 0; dim < first.values[role].tensor.rank; ++dim) {
+      const bool same = std::all_of(calls.begin(), calls.end(), [&](const Replayed& call) {
+        const Value* number = around(call, name);
+        const Tensor& tensor = call.values[role].tensor;
+        return number != nullptr && dim < tensor.rank && tensor.size(dim) == number->integer;
+      });
+      if (!same) continue;
+      NamedNumber number;
+      number.name = name;
+      number.passing.what = What::size;
+      number.passing.role = static_cast<int>(role);
+      number.passing.dim = dim;
+      list.push_back(std::move(number));
+      return;
+    }
+  }
+}
+
+std::vector<NamedNumber> named_numbers(const std::vector<Replayed>& calls) {
+  std::vector<NamedNumber> list = of_label(calls.front());
+  for (const Value& value : calls.front().call->around)
+    if (value.kind == Value::Kind::integer &&
+        std::none_of(list.begin(), list.end(),
+                     [&](const NamedNumber& each) { return each.name == value.name; }))
+      add_of_test(calls, value.name, list);
+  return list;
+}
+
+/// The words of a name, without those that only say that it counts.
+std::vector<std::string> words_of(const std::string& name) {
+  constexpr std::array<std::string_view, 8> kCounts = {"num",    "n",  "nr",    "no",
+                                                       "number", "of", "count", "total"};
+  std::vector<std::string> words(1);
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool begins = std::isupper(static_cast<unsigned char>(name[i])) && i > 0 &&
+                        std::islower(static_cast<unsigned char>(name[i - 1]));
+    if ((name[i] == '_' || begins) && !words.back().empty()) words.emplace_back();
+    if (name[i] != '_') words.back() += name[i];
+  }
+  std::vector<std::string> left;
+  for (const std::string& word : words)
+    if (!word.empty() && std::find(kCounts.begin(), kCounts.end(), lower_case(word)) == kCounts.end())
+      left.push_back(lower_case(word));
+  return left;
+}
+
+/// How surely one name means what the other does: 0 not at all.
+int likeness_of(const std::string& parameter, const std::string& name) {
+  if (lower_case(parameter) == lower_case(name)) return 4;
+  if (name_one_size(parameter, name)) return 3;
+  if (name.size() != 1) return 0;
+  const std::vector<std::string> words = words_of(parameter);
+  const std::string letter = lower_case(name);
+  if (!words.empty() && words.front().size() > 1 && words.front().starts_with(letter)) return 2;
+  for (const std::string& word : words)
+    if (word.size() > 1 && word.starts_with(letter)) return 1;
+  return 0;
+}
+
+}  // namespace
+
+std::vector<int> take_initials(Form& form, const std::vector<Replayed>& calls,
+                               const std::vector<int>& unsure) {
+  std::vector<int> taken;
+  if (calls.empty() || unsure.empty()) return taken;
+  std::vector<NamedNumber> numbers = named_numbers(calls);
+  const std::vector<Parameter>& parameters = form.entry->parameters;
+  const auto name_of = [&](int p) -> const std::string& {
+    return parameters[static_cast<std::size_t>(p)].name;
+  };
+  // What another parameter is called is that one's.
+  std::erase_if(numbers, [&](const NamedNumber& number) {
+    for (std::size_t p = 0; p < parameters.size(); ++p)
+      if (parameters[p].name == number.name &&
+          std::find(unsure.begin(), unsure.end(), static_cast<int>(p)) == unsure.end())
+        return true;
+    return false;
+  });
+  for (const int least : {4, 3, 2, 1})
+    for (const int p : unsure) {
+      if (std::find(taken.begin(), taken.end(), p) != taken.end()) continue;
+      const auto fits = [&](const std::string& parameter, const NamedNumber& number) {
+        return likeness_of(parameter, number.name) >= least;
+      };
+      std::vector<std::size_t> found;
+      for (std::size_t i = 0; i < numbers.size(); ++i)
+        if (fits(name_of(p), numbers[i])) found.push_back(i);
+      if (found.size() != 1) continue;
+      const bool wanted = std::any_of(unsure.begin(), unsure.end(), [&](int other) {
+        return other != p && std::find(taken.begin(), taken.end(), other) == taken.end() &&
+               fits(name_of(other), numbers[found.front()]);
+      });
+      if (wanted) continue;
+      form.passings[static_cast<std::size_t>(p)] = numbers[found.front()].passing;
+      numbers.erase(numbers.begin() + static_cast<std::ptrdiff_t>(found.front()));
+      taken.push_back(p);
+    }
+  return taken;
+}
+
+}  // namespace isomer::lab
