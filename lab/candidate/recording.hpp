@@ -23,16 +23,18 @@ struct RecordedCall {
   /// Per argument, how many of its first strides may be others than they were, and the reference's answer is
   /// the same: it was called so. 0 where it was not, or where the answer is another.
   std::vector<int> strided = {};
-  /// Per argument, whether the reference's answer is the same with another one in its place; and whether it was
-  /// asked that. May be shorter.
+  /// Per argument, whether the reference's answer is the same with another one in its place; and whether it
+  /// was asked that. May be shorter.
   std::vector<bool> idle = {}, idle_asked = {};
   std::vector<Value> after = {};  ///< the same arguments after the call; empty where no answer was recorded
   std::vector<Value> returned = {};  ///< flattened; empty for None
   /// Per returned value, true and false of its shape: where the reference left it as the memory was, or none.
   /// Empty where it set everything.
   std::vector<Value> unset = {};
-  /// Per returned value, how far rounding alone moves each element, or none; empty where that is little of all.
+  /// Per returned value, how far rounding alone moves each element, or none; empty where that is little of
+  /// all.
   std::vector<Value> noise = {};
+  bool full = false;        ///< no operator of the reference's rounds to fewer than 32 bits on its way
   std::string raised = {};  ///< the exception's text; empty where there was none
   std::string group = {};   ///< the test case or line that made the call
   std::string asked =

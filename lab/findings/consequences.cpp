@@ -41,6 +41,11 @@ bool hides_keys(const Finding& finding) {
   });
 }
 
+/// Memory of a block that is read before anyone has written it.
+bool unwritten_shared(const Finding& finding) {
+  return finding.code == Code::uninitialised_read && finding.shared;
+}
+
 /// Whether what a device refuses for an empty tensor it refuses of the same kernel for others.
 bool refused_anyway(const Finding& of_empty, const std::vector<Finding>& findings) {
   return std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
@@ -49,6 +54,20 @@ bool refused_anyway(const Finding& of_empty, const std::vector<Finding>& finding
 }
 
 }  // namespace
+
+void leave_unwritten_shared(std::vector<Finding>& findings) {
+  const auto has = [&](const auto& is) { return std::any_of(findings.begin(), findings.end(), is); };
+  const auto is_barrier = [](const Finding& f) { return f.code == Code::missing_barrier && !f.same_store; };
+  if (!has(unwritten_shared) || has(is_barrier)) return;
+  const auto strays = [](const Finding& f) {
+    return f.code == Code::out_of_bounds_write || f.code == Code::out_of_bounds_read;
+  };
+  const bool astray = has(strays);
+  std::erase_if(findings, [&](const Finding& f) {
+    return strays(f) || f.code == Code::unwritten_output || f.code == Code::missing_term ||
+           (astray && f.code == Code::uninitialised_read && !f.shared);
+  });
+}
 
 void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::vector<Finding>& findings,
                 bool recorded) {
@@ -167,21 +186,7 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
   // Sizes for which it leaves its buffers are no limit of one that leaves them for the sizes within it too.
   if (found(Code::out_of_bounds_read) || found(Code::out_of_bounds_write))
     std::erase_if(findings, [](const Finding& f) { return f.code == Code::shape_refused && f.strays; });
-  const auto unwritten_shared = [](const Finding& f) {
-    return f.code == Code::uninitialised_read && f.shared;
-  };
-  // Places that are made of what nobody has written are any; so is what is left out beside them, and wrong.
-  if (!found(Code::missing_barrier) && std::any_of(findings.begin(), findings.end(), unwritten_shared)) {
-    const auto unread = [](const Finding& f) {
-      return f.code == Code::out_of_bounds_write || f.code == Code::out_of_bounds_read ||
-             f.code == Code::unwritten_output;
-    };
-    const bool strays = std::any_of(findings.begin(), findings.end(), unread);
-    std::erase_if(findings, unread);
-    if (strays)
-      std::erase_if(findings,
-                    [](const Finding& f) { return f.code == Code::uninitialised_read && !f.shared; });
-  }
+  leave_unwritten_shared(findings);
   if (found(Code::missing_barrier))  // what another thread has not written yet
     std::erase_if(findings, unwritten_shared);
   // Stores of one value, as all that were seen, change nothing beside what a missing barrier changes.

@@ -12,4 +12,8 @@ namespace isomer::lab {
 void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::vector<Finding>& findings,
                 bool recorded);
 
+/// Leaves memory of a block that is read before it is written, and of what comes of it nothing: places that
+/// are made of it are any, and what lies elsewhere then is not written.
+void leave_unwritten_shared(std::vector<Finding>& findings);
+
 }  // namespace isomer::lab

@@ -134,6 +134,15 @@ bool counts(const std::string& part) {
   return count.found_in(part);
 }
 
+/// Whether a function of one number stands there, or stood there.
+bool is_of_functions(const Finding& edit) {
+  static const Pattern function("(?:__)?(?:exp|log|sqrt|rsqrt|tanh|erf|sin|cos|pow|fabs|abs)\\w*");
+  const std::vector<std::string> was = words_of(edit.edited_from), is = words_of(edit.edited);
+  std::vector<std::string> others;
+  std::set_symmetric_difference(was.begin(), was.end(), is.begin(), is.end(), std::back_inserter(others));
+  return std::any_of(others.begin(), others.end(), [](const std::string& each) { return function.is(each); });
+}
+
 /// Whether it is a name that the line had not before.
 bool brings(const Finding& edit, const std::string& name) {
   const auto has = [&](const std::string& line) {
@@ -212,7 +221,9 @@ Code code_of_both(const Finding& seen, const Finding& edit) {
   const bool left_out = std::find(kLeftOut.begin(), kLeftOut.end(), seen.code) != kLeftOut.end();
   if (is_of_table(edit) || (left_out && edit.code == Code::inverted_condition)) return edit.code;
   if (seen.code == Code::ignores_argument && has_the_same_words(edit)) return edit.code;
-  if (left_out && seen.code != Code::unwritten_output && has_another_order(edit)) return edit.code;
+  if (left_out && seen.code != Code::unwritten_output &&
+      (has_another_order(edit) || (edit.code == Code::wrong_expression && has_the_same_words(edit))))
+    return edit.code;
   // Of several edits of the label that give the same answers the one that is this one.
   if (std::find(seen.also_fit.begin(), seen.also_fit.end(), edit.code) != seen.also_fit.end())
     return edit.code;
@@ -255,7 +266,7 @@ Code code_of_both(const Finding& seen, const Finding& edit) {
                                               Code::epsilon,    Code::clamp,        Code::tail_mask};
   const bool formula = std::find(kOfFormula.begin(), kOfFormula.end(), edit.code) != kOfFormula.end();
   if (seen.code == Code::approximation &&
-      (formula || (edit.code == Code::wrong_expression && is_of_names(edit))))
+      (formula || (edit.code == Code::wrong_expression && !is_of_functions(edit))))
     return edit.code;
   if (seen.code == Code::other_reduction &&
       (edit.code == Code::epsilon || edit.code == Code::clamp ||

@@ -152,7 +152,7 @@ void GroupReplay::find_sizes_of(const Bound& bound, const std::vector<Replayed>&
       if (std::find(alike.begin(), alike.end(), each) == alike.end()) others.push_back(each);
     const std::vector<int> initials = take_initials(approach_.form, calls, others);
     alike.insert(alike.end(), initials.begin(), initials.end());
-    sizes_by_ = find_sizes(approach_, calls, unsure, alike, !initials.empty(), other_sizes_);
+    sizes_by_ = find_sizes(approach_, calls, unsure, alike, !initials.empty(), other_sizes_, *request_.searched);
   }
   unsure_ = unsure;
   if (sizes_by_ != SizesBy::guess && !unsure.empty()) settled_ = settled_sizes(approach_.form, calls, unsure);

@@ -5,6 +5,7 @@
 #include "lab/ask/recorded/replayed.hpp"
 #include "lab/evidence/probes/watched.hpp"
 #include "lab/evidence/recorded/probes/resized.hpp"
+#include "lab/findings/consequences.hpp"
 #include "lab/findings/conventions.hpp"
 #include "lab/judge/edit_search.hpp"
 #include "lab/judge/group_replay.hpp"
@@ -205,6 +206,13 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   std::erase_if(diagnosis.findings, [&](const Finding& each) {
     return each.code == Code::ignores_argument && counts.depend_on(each.argument);
   });
+  leave_unwritten_shared(diagnosis.findings);
+  // What is written behind a buffer is not written into it.
+  if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& each) {
+        return each.code == Code::out_of_bounds_write && each.role < 0;
+      }))
+    std::erase_if(diagnosis.findings,
+                  [](const Finding& each) { return each.code == Code::unwritten_output; });
   // Where threads race, which of several equal values is taken is chance.
   if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& each) {
         return each.subject == Subject::candidate &&

@@ -33,6 +33,8 @@ struct ReplayRequest {
   std::vector<std::string> label_numbers = {};
   /// Seconds that experiments took so far, for calls of all signatures together.
   std::shared_ptr<double> experimented = std::make_shared<double>(0);
+  /// Seconds that sizes were searched for in all groups.
+  std::shared_ptr<double> searched = std::make_shared<double>(0);
 };
 
 /// Replays the calls of a recording against a candidate of an op that is not known: adapts the call until it

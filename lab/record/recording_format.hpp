@@ -14,7 +14,8 @@
 ///   "after": [value…], "returned": [value…], "unset": [value…], "noise": [value…], "seconds": [number…]}
 /// ("unset" only where the label leaves elements of what it returns as the memory was: of each returned value
 /// which, as true and false, or none; "noise" only where rounding alone moves elements by more than their last
-/// digits: how far, of each returned value, or none; "seconds" only where the device's times of the call were taken, on the
+/// digits: how far, of each returned value, or none; "full": true where no operator of the label's was seen to round to fewer
+/// than 32 bits; "seconds" only where the device's times of the call were taken, on the
 /// device that the key "device" names; "left_out", numbers that are the defaults of parameters which the call
 /// leaves out, and "computed", whole numbers that the label's function has in variables once it returns, and small tensors that it,
 /// or a function of its file, makes of the arguments and no kernel writes, by their names, only where there are any; "around",

@@ -138,6 +138,10 @@ class Reading {
     call.left_out = list("left_out");
     call.computed = list("computed");
     call.around = list("around");
+    if (const auto full = text.find("full"); full != text.end()) {
+      if (!full->is_boolean()) place.refuse("full is not true or false");
+      call.full = full->get<bool>();
+    }
     call.after = list("after");
     call.returned = list("returned");
     call.unset = list("unset");

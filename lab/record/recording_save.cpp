@@ -163,6 +163,7 @@ void save_recording(const std::string& path, const Recording& recording) {
     if (!call.unset.empty()) list("unset", call.unset, answers);
     if (!call.noise.empty()) list("noise", call.noise, answers);
     if (!call.seconds.empty()) text["seconds"] = call.seconds;
+    if (call.full) text["full"] = true;
     if (!call.asked.empty()) text["asked"] = call.asked;
     if (call.asked == "size" || call.asked == "larger") text["size"] = {call.size_before, call.size};
     return text;

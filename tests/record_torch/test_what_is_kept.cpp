@@ -46,6 +46,34 @@ TEST_F(RecordTorch, ElementsThatTheLabelLeavesUnsetAreKeptAsThat) {
   EXPECT_TRUE(got.recording.calls[1].unset.empty());
 }
 
+TEST_F(RecordTorch, WhatTheTestCallsItsSizesAndWhetherTheLabelRoundsOnItsWayIsKept) {
+  const Recorded got = recorded(
+      "import torch\n\ndef dots(x, y):\n    return (x.float() * y.float()).sum(-1)\n\n"
+      "def narrow(x, y):\n    return (x * y).float().sum(-1)\n",
+      "import torch\ndef test():\n    B, L = 3, 5\n    x = torch.randn(B, L).half()\n    dots(x, x)\n    "
+      "narrow(x, x)\n"
+      "test()\n");
+  ASSERT_EQ(got.recording.calls.size(), 2u);
+  const std::vector<Value>& around = got.recording.calls[0].around;
+  ASSERT_EQ(around.size(), 2u);
+  EXPECT_EQ(around[0].name, "B");
+  EXPECT_EQ(around[0].integer, 3);
+  EXPECT_EQ(around[1].name, "L");
+  EXPECT_TRUE(got.recording.calls[0].full);
+  EXPECT_FALSE(got.recording.calls[1].full);
+}
+
+TEST_F(RecordTorch, AnOptionThatIsTakenAlwaysOrNeverIsIgnored) {
+  const Recorded got = recorded(
+      "import torch\n\ndef scaled(x, twice=False):\n    if twice:\n        x = 2 * x\n    return x + 1\n",
+      "x = torch.arange(6.)\nscaled(x)\nscaled(x, True)\n");
+  for (const EditedReference::Edit& each : got.recording.edited.edits)
+    if (each.was.starts_with("if twice")) EXPECT_EQ(each.code, "ignores-argument") << each.becomes;
+  EXPECT_TRUE(
+      std::any_of(got.recording.edited.edits.begin(), got.recording.edited.edits.end(),
+                  [](const EditedReference::Edit& each) { return each.was.starts_with("if twice"); }));
+}
+
 TEST_F(RecordTorch, WhatEditsOfTheLabelAnswerIsKept) {
   const Recorded got = recorded(
       "import torch\n\ndef affine(x, w, b):\n    y = x * w\n    return y + b\n\n"

@@ -239,5 +239,80 @@ __device__ float best(float v, int place) {
             1u);
 }
 
+/// The same of a source whose label names half a pixel and a logarithm.
+std::set<std::string> edits_beside_label(const std::string& source) {
+  std::set<std::string> all;
+  for (const Exchange& each : exchangeable(source, {}, {{"0.0f"}, {"logf"}, {"0.5"}, {}}).edits)
+    all.insert(each.becomes);
+  return all;
+}
+
+TEST(EditsOfValues, ReachSignsHalfPixelsAndFunctions) {
+  const std::set<std::string> edits = edits_beside_label(R"(
+template <typename T>
+__global__ void k(const T* x, T* y, int n, T angle, float scale, int bits) {
+  const int i = threadIdx.x;
+  T c = cosf(angle), s = sinf(angle);
+  const float at = i * scale;
+  const int most = (int)(n * scale);
+  const int high = 1 << bits - 1;
+  const float low = (float)(bits >> 24);
+  y[i] = x[i] / at + c * s + most + high + low;
+}
+__device__ float lift(float a) { return a; }
+)");
+  for (const char* each :
+       {"T c = cosf(angle), s = sinf(-angle);", "const float at = (i + 0.5f) * scale - 0.5f;",
+        "const float at = i * scale - 0.5f;", "const int most = (int)ceilf((n * scale));",
+        "const int high = (1 << bits) - 1;", "const float low = (float)(signed char)(bits >> 24);",
+        "y[i] = x[i] / logf(at) + c * s + most + high + low;",
+        "__device__ float lift(float a) { return fabsf(a); }"})
+    EXPECT_EQ(edits.count(each), 1u) << each;
+  // Halves are no matter where the label names none.
+  EXPECT_EQ(edits_of("__global__ void k(float* y, float s) { const int i = threadIdx.x;\nconst float at = i "
+                     "* s;\ny[i] = at; }")
+                .count("const float at = i * s - 0.5f;"),
+            0u);
+}
+
+TEST(EditsOfValues, ReachDimensionsAndWhatLiesBesideThem) {
+  const std::set<std::string> edits = edits_of(R"(
+struct Shape { int heads, kv_heads; };
+__global__ void k(const float* x, const float* seed, float* y, int H, int W, int keys, int queries, Shape p) {
+  const int n = blockIdx.y, h = blockIdx.x, w = threadIdx.x;
+  const int place = h * W + w;
+  const int last = w + 1;
+  const int group = h % p.kv_heads;
+  const float corner = x[0] + x[1] * x[2] + x[4] * x[4];
+  float sum = 0.f;
+  int first = max(last - 4, 0);
+  y[place] = x[W] + corner + sum + group + first + seed[n];
+}
+)");
+  for (const char* each :
+       {"const int place = (n * H + h) * W + w;", "const int last = w + 1 + keys - queries;",
+        "const int group = h / (p.heads / p.kv_heads);",
+        "const float corner = x[0] + x[1] * x[2] + x[3] * x[4];", "float sum = 0.f + seed[place];",
+        "int first = max(last - 4, queries);",
+        "y[place] = x[W * H] + corner + sum + group + first + seed[n];"})
+    EXPECT_EQ(edits.count(each), 1u) << each;
+}
+
+TEST(EditsOfValues, OfHostCodeExchangeSizesStridesAndDimensions) {
+  const std::set<std::string> edits = edits_of(R"(
+__global__ void k(const float* x, const float* v, float* v_out, int n, float beta) {}
+void f(at::Tensor x, const float* v, float* v_out, int beta) {
+  auto t = x.permute({0, 3, 2, 1});
+  long step = x.size(1);
+  double w = std::log10(step);
+  k<<<1, 32>>>(t, v, v_out, 1, beta);
+}
+)");
+  for (const char* each :
+       {"auto t = x.permute({0, 2, 3, 1});", "long step = x.stride(1);", "double w = std::log(step);",
+        "k<<<1, 32>>>(t, v_out, v_out, 1, beta);", "k<<<1, 32>>>(t, v, v_out, beta, 1);"})
+    EXPECT_EQ(edits.count(each), 1u) << each;
+}
+
 }  // namespace
 }  // namespace isomer::lab

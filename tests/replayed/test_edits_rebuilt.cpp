@@ -66,6 +66,20 @@ TEST(RebuiltEdits, ReachConstantsTablesMembersTypesAndTemplates) {
                       "leaky_kernel<true><<<(rows * cols + 63) / 64, 64>>>(x, y, s);"));
 }
 
+TEST(RebuiltEdits, ReachRowsOfTablesNamesOfTemplatesAndParameters) {
+  const std::string source =
+      "__constant__ float kMix[2][2] = {{0.0f, 1.6f}, {-0.8f, -0.4f}};\n"
+      "enum { kBins = 256, kThreads = 128 };\n"
+      "template <bool ALIGN>\n__device__ float axis(float v) { return v; }\n"
+      "__device__ bool seen(int bits, int j) { return bits >> j & 1; }\n"
+      "template <bool ALIGN>\n__global__ void k(float* y) {\n  y[0] = axis<false>(y[1]);\n}\n";
+  const std::vector<RebuiltEdit> list = rebuilt_edits(source);
+  EXPECT_TRUE(becomes(list, "__constant__ float kMix[2][2] = {{0.0f, 1.6f}, {-0.4f, -0.8f}};"));
+  EXPECT_TRUE(becomes(list, "enum { kBins = 256, kThreads = 256 };"));
+  EXPECT_TRUE(becomes(list, "y[0] = axis<ALIGN>(y[1]);"));
+  EXPECT_TRUE(becomes(list, "__device__ bool seen(long long bits, int j) { return bits >> j & 1; }"));
+}
+
 Diagnosis judged_source(const std::filesystem::path& place, const std::string& source) {
   Recording recording;
   for (const std::int64_t rows : {3, 5}) {

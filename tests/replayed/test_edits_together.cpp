@@ -252,5 +252,47 @@ TEST(EditsTogether, AnEditNamesWhatLooksLikeItsConsequence) {
   EXPECT_EQ(code_of_both(seen, edit), Code::missing_barrier);
 }
 
+TEST(EditsTogether, AnEditNamesWhatOnlyLooksLikeAnEpsilonAFunctionOrAnArgument) {
+  Finding seen, edit;
+  seen.code = Code::epsilon;
+  edit.code = Code::off_by_one;
+  edit.edited_from = "filled += counts[b] >= 0;";
+  edit.edited = "filled += counts[b] > 0;";
+  EXPECT_EQ(code_of_both(seen, edit), Code::off_by_one);
+  edit.edited_from = "y = x / (s + eps);";
+  edit.edited = "y = x / s;";
+  EXPECT_EQ(code_of_both(seen, edit), Code::epsilon);
+  seen.code = Code::approximation;
+  edit.code = Code::wrong_expression;
+  edit.edited_from = "ret = d * val[t];";
+  edit.edited = "ret = d * next;";
+  EXPECT_EQ(code_of_both(seen, edit), Code::wrong_expression);
+  edit.edited_from = "y = tanhf(x);";
+  edit.edited = "y = erff(x);";
+  EXPECT_EQ(code_of_both(seen, edit), Code::approximation);
+  // The label would ignore what the source names elsewhere; or the edit brings just that.
+  seen = {};
+  seen.code = Code::ignores_argument;
+  seen.strength = Strength::consistent;
+  seen.decides = true;
+  seen.argument = "slope";
+  edit.edited_from = "float best = FLT_MIN;";
+  edit.edited = "float best = -FLT_MAX;";
+  EXPECT_EQ(code_of_both(seen, edit), Code::wrong_expression);
+  edit.edited_from = "y = 0.1f * x;";
+  edit.edited = "y = slope * x;";
+  EXPECT_EQ(code_of_both(seen, edit), Code::ignores_argument);
+}
+
+TEST(EditsTogether, WhichOfTwoEqualValuesComesFirstIsATie) {
+  Finding edit;
+  edit.code = Code::inverted_condition;
+  edit.edited_from = "if (p[j] > own || (p[j] == own && j > i)) n += p[j];";
+  edit.edited = "if (p[j] > own || (p[j] == own && j < i)) n += p[j];";
+  EXPECT_TRUE(is_of_ties(edit));
+  edit.edited = "if (p[j] < own || (p[j] == own && j > i)) n += p[j];";
+  EXPECT_FALSE(is_of_ties(edit));
+}
+
 }  // namespace
 }  // namespace isomer::lab

@@ -53,8 +53,9 @@ enum class SizesBy : std::uint8_t { callers, right_answer, likelihood, guess };
 /// Those of which the names are like the label's (`alike`) are tried as that first, and are that where
 /// nothing else gives a right answer; `by_initials`: some of them by no more than letters. `tried`: of those
 /// that were tried the likeliest and the nearest, no two of which pass the same numbers.
+/// `spent`: seconds of all such searches for one candidate, which have an end.
 SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
-                   const std::vector<int>& alike, bool by_initials, std::vector<Form>& tried);
+                   const std::vector<int>& alike, bool by_initials, std::vector<Form>& tried, double& spent);
 /// The sizes that calls of one signature settled, by the names of the parameter and of the tensors: those of
 /// another signature have the same.
 struct SettledSize {

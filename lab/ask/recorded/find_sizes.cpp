@@ -1,12 +1,10 @@
-#include "lab/ask/passed_values.hpp"
 #include "lab/ask/recorded/binding.hpp"
 #include "lab/ask/recorded/likely_sizes.hpp"
-#include "oracle/expected.hpp"
+#include "lab/ask/recorded/tried_sizes.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <set>
 
@@ -14,186 +12,6 @@ namespace isomer::lab {
 namespace {
 
 using What = Passing::What;
-constexpr std::size_t kTried = 4;  ///< recorded calls that say what a number is
-
-std::int64_t ratio_in(const Passing& passing, const Replayed& replayed) {
-  const Tensor& one = replayed.values[static_cast<std::size_t>(passing.role)].tensor;
-  const Tensor& other = replayed.values[static_cast<std::size_t>(passing.less_role)].tensor;
-  if (passing.dim >= one.rank || passing.less_dim >= other.rank) return 1;
-  return one.size(passing.dim) / std::max<std::int64_t>(other.size(passing.less_dim), 1);
-}
-
-std::int64_t inner_of(const Tensor& tensor, int dim) {
-  std::int64_t product = 1;
-  for (int d = dim; d < tensor.rank; ++d) product *= tensor.size(d);
-  return product;
-}
-
-/// The number that is passed so in a call.
-std::int64_t number_of(const Passing& passing, const Replayed& replayed) {
-  const Tensor& tensor = replayed.values[static_cast<std::size_t>(passing.role)].tensor;
-  const std::int64_t last = tensor.rank > 0 ? std::max<std::int64_t>(tensor.size(-1), 1) : 1;
-  return passing.what == What::elements ? tensor.numel()
-         : passing.what == What::rows   ? tensor.numel() / last
-         : passing.what == What::inner  ? inner_of(tensor, passing.dim)
-         : passing.what == What::ratio  ? ratio_in(passing, replayed)
-         : passing.dim < tensor.rank    ? tensor.size(passing.dim) - passing.less
-                                        : 1;
-}
-
-/// Element counts, rows and sizes of the tensors; of those that are the same in every call one.
-std::vector<Passing> sizes(const std::vector<Replayed>& calls) {
-  std::vector<Passing> options;
-  std::set<std::vector<std::int64_t>> known;
-  const auto add = [&](const Passing& passing) {
-    std::vector<std::int64_t> numbers;
-    for (const Replayed& replayed : calls) numbers.push_back(number_of(passing, replayed));
-    if (known.insert(numbers).second) options.push_back(passing);
-  };
-  for (std::size_t r = 0; r < calls.front().roles.size(); ++r) {
-    const Value& value = calls.front().values[r];
-    if (!value.is_tensor()) continue;
-    Passing passing;
-    passing.role = static_cast<int>(r);
-    passing.what = What::elements;
-    add(passing);
-    passing.what = What::rows;
-    add(passing);
-    passing.what = What::size;
-    for (passing.dim = 0; passing.dim < value.tensor.rank; ++passing.dim) add(passing);
-    // Of calls that have more dimensions than others the last ones are the same.
-    int least = value.tensor.rank;
-    for (const Replayed& each : calls) least = std::min(least, each.values[r].tensor.rank);
-    for (passing.dim = -1; passing.dim >= -least; --passing.dim) add(passing);
-    passing.what = What::inner;
-    for (passing.dim = 1; passing.dim + 1 < value.tensor.rank; ++passing.dim) add(passing);
-    if (!are_offsets(calls, r)) continue;
-    passing.what = What::size;
-    passing.dim = 0;
-    passing.less = 1;
-    add(passing);
-  }
-  for (const Passing& passing : ratios_of_sizes(calls)) add(passing);
-  return options;
-}
-
-/// The first of the calls, small ones before large ones: most guesses go astray in the first.
-std::vector<const Replayed*> by_size(const std::vector<Replayed>& calls) {
-  std::vector<const Replayed*> list;
-  for (std::size_t i = 0; i < calls.size() && i < kTried; ++i) list.push_back(&calls[i]);
-  const auto elements = [](const Replayed* replayed) {
-    std::int64_t sum = 0;
-    for (const Value& value : replayed->values)
-      if (value.is_tensor()) sum += value.tensor.numel();
-    return sum;
-  };
-  std::stable_sort(list.begin(), list.end(),
-                   [&](const Replayed* a, const Replayed* b) { return elements(a) < elements(b); });
-  return list;
-}
-
-/// How near an answer comes, 0 to 1: what has a fault is right nowhere, and yet near with the right sizes.
-double nearness(const Tensor& want, const std::vector<double>& got) {
-  const std::vector<double> elements = oracle::elements(want);
-  double squares = 0, near = 0;
-  for (const double each : elements) squares += std::isfinite(each) ? each * each : 0;
-  if (got.size() != elements.size() || squares == 0) return 0;
-  const double typical = std::sqrt(squares / static_cast<double>(elements.size()));
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    const double off = std::fabs(got[i] - elements[i]) / typical;
-    if (off < 1) near += 1 - off;
-  }
-  return near / static_cast<double>(elements.size());
-}
-
-/// What a way to pass sizes comes to.
-struct Tried {
-  double score = 0;
-  bool keeps = true;    ///< each call is answered and stays in its buffers
-  bool fills = true;    ///< and fills its results
-  bool spoils = false;  ///< what is not the call's is written
-  bool right = true;    ///< and its answers are right
-  bool ends = true;     ///< false: a call of it does not
-  std::vector<std::vector<std::vector<double>>> got;
-};
-
-Tried tried_with(const Approach& approach, const Form& form, const std::vector<const Replayed*>& calls) {
-  Approach other = approach;
-  other.form = form;
-  other.settings.timeout_seconds = std::min(other.settings.timeout_seconds, 5.0);
-  Tried tried;
-  double& sum = tried.score;
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    const CallOutcome outcome = replay_once(other, with_poison(*calls[i]));
-    if (!outcome.answer.ok()) sum -= 4;
-    tried.keeps = tried.keeps && outcome.answer.ok();
-    tried.right = tried.right && outcome.right();
-    tried.ends = outcome.answer.end != Answer::End::timed_out && outcome.answer.end != Answer::End::too_large;
-    if (lost(outcome)) break;
-    std::size_t written = 0, changing = 0;
-    double near = 0;
-    for (std::size_t t = 0; t < outcome.got.size(); ++t) {
-      const Tensor& before = calls[i]->outputs[t].before;
-      const std::vector<double> old = before.defined() ? oracle::elements(before) : std::vector<double>();
-      const std::vector<double> want = oracle::elements(calls[i]->outputs[t].want);
-      // What the original leaves as it was, as most of a cache, need not be filled.
-      for (std::size_t e = 0; e < outcome.got[t].size(); ++e) {
-        if (e < old.size() && e < want.size() && want[e] == old[e]) continue;
-        ++changing;
-        written += e < old.size() ? outcome.got[t][e] != old[e]
-                                  : !std::isnan(outcome.got[t][e]) && outcome.got[t][e] != -1;
-      }
-      near += nearness(calls[i]->outputs[t].want, outcome.got[t]);
-    }
-    sum += outcome.share();
-    if (changing > 0) sum += 0.5 * static_cast<double>(written) / static_cast<double>(changing);
-    tried.fills = tried.fills && 10 * written >= 9 * changing;
-    if (!outcome.got.empty()) sum += 0.5 * near / static_cast<double>(outcome.got.size());
-    for (const Seen& seen : outcome.answer.seen)
-      tried.spoils = tried.spoils || seen.kind == "out-of-bounds-write";
-    for (const Seen& seen : outcome.answer.seen)
-      if (seen.kind.starts_with("out-of-bounds")) {
-        // What is right everywhere has the sizes, and strays with them.
-        sum -= outcome.right() && outcome.elements > 1 ? 0.2 : 2;
-        tried.keeps = tried.right = false;
-        break;
-      }
-    tried.got.push_back(outcome.got);
-    // Once astray it is not followed through the larger calls.
-    if (sum < 0) {
-      sum -= 4 * static_cast<double>(calls.size() - i);
-      tried.keeps = false;
-      break;
-    }
-  }
-  return tried;
-}
-
-/// The whole numbers that a form passes, call by call.
-std::vector<std::int64_t> numbers_passed(const Form& form, const std::vector<Replayed>& calls) {
-  std::vector<std::int64_t> numbers;
-  for (const Replayed& replayed : calls)
-    for (const Value& value : passed(form, replayed.values))
-      if (value.kind == Value::Kind::integer) numbers.push_back(value.integer);
-  return numbers;
-}
-
-/// The tensors' sizes and element counts, however many of them are the same number.
-std::vector<Passing> simple_sizes(const Replayed& call) {
-  std::vector<Passing> list;
-  for (std::size_t r = 0; r < call.roles.size(); ++r) {
-    if (!call.values[r].is_tensor()) continue;
-    Passing passing;
-    passing.role = static_cast<int>(r);
-    passing.what = What::size;
-    for (passing.dim = 0; passing.dim < call.values[r].tensor.rank; ++passing.dim) list.push_back(passing);
-    passing.what = What::elements;
-    list.push_back(passing);
-    passing.what = What::rows;
-    list.push_back(passing);
-  }
-  return list;
-}
 
 /// Ways to pass sizes that may be meant though no answer is right with them.
 class OtherWays {
@@ -221,8 +39,9 @@ class OtherWays {
   std::vector<std::pair<double, Form>> list_;
 };
 
+/// `spent`: seconds that were searched for sizes before, and now.
 SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
-                 std::vector<Form>& others) {
+                 std::vector<Form>& others, double& spent) {
   // Ways of passing them, however many numbers there are; where one is likely, the others are of few tries.
   constexpr int kMostTried = 400, kMostBesideLikely = 100;
   constexpr std::size_t kMostLikely = 60;
@@ -231,6 +50,9 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
   // What never ends with one number rarely ends with another, and each such call takes seconds.
   constexpr int kMostEndless = 2;
   constexpr double kSecondsOfSearch = 20, kSecondsBesideLikely = 5;  // wrong sizes make large launches
+  // Of all searches for one candidate; each has some of its own.
+  constexpr double kSecondsOfAll = 24, kLeastSeconds = 2;
+  const double least = std::max(kSecondsOfAll - spent, kLeastSeconds);
   int attempts = 0, endless = 0;
   bool right = false, alone = true, in_order = false;
   std::optional<Form> likely;
@@ -239,7 +61,7 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
   const auto attempt = [&](const Form& form) {
     const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (right || endless == kMostEndless ||
-        passed > (likely && in_order ? kSecondsBesideLikely : kSecondsOfSearch) ||
+        passed > std::min(least, likely && in_order ? kSecondsBesideLikely : kSecondsOfSearch) ||
         attempts++ >= (likely && in_order ? kMostBesideLikely : kMostTried))
       return Tried();
     Tried now = tried_with(approach, form, tried);
@@ -253,6 +75,11 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
     }
     return now;
   };
+  struct Spent {
+    std::chrono::steady_clock::time_point begin;
+    double& seconds;
+    ~Spent() { seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); }
+  } const add_spent{begin, spent};
   // The likely ways first. Of a faulty candidate none is right, and an unlikely one may be nearer by chance.
   std::vector<LikelySizes> ways = likely_sizes(approach.form, calls, unsure);
   if (ways.size() > kMostLikely) ways.resize(kMostLikely);
@@ -295,7 +122,7 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
       alone = false;  // neither names nor their order say which of the two is meant, and they differ
     }
   }
-  const std::vector<Passing> options = sizes(calls);
+  const std::vector<Passing> options = sizes_of_calls(calls);
   const auto at = [&](std::size_t i) { return static_cast<std::size_t>(unsure[i]); };
   if (unsure.size() <= 2) {
     for (const Passing& one : options)
@@ -365,10 +192,10 @@ bool take_likeliest(Approach& approach, const std::vector<Replayed>& calls, cons
 }  // namespace
 
 SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
-                   const std::vector<int>& alike, bool by_initials, std::vector<Form>& tried) {
+                   const std::vector<int>& alike, bool by_initials, std::vector<Form>& tried, double& spent) {
   if (unsure.empty()) return SizesBy::callers;
   of_all_ranks(approach.form, calls);
-  if (alike.empty()) return searched(approach, calls, unsure, tried);
+  if (alike.empty()) return searched(approach, calls, unsure, tried, spent);
   std::vector<int> rest;
   for (const int each : unsure)
     if (std::find(alike.begin(), alike.end(), each) == alike.end()) rest.push_back(each);
@@ -378,25 +205,26 @@ SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const
     if (now.right) return SizesBy::right_answer;
     // A name that is like the label's may still count more: rows that are all its leading dimensions.
     if (unsure.size() <= 2 || by_initials)
-      if (const SizesBy by = searched(approach, calls, unsure, tried);
+      if (const SizesBy by = searched(approach, calls, unsure, tried, spent);
           by == SizesBy::right_answer || (by == SizesBy::likelihood && !now.fills))
         return by;
     approach = by_names;
     if (now.keeps) return SizesBy::likelihood;
     if (now.spoils && take_likeliest(approach, calls, unsure)) return SizesBy::likelihood;
   } else {
-    const SizesBy by = searched(approach, calls, rest, tried);
+    const SizesBy by = searched(approach, calls, rest, tried, spent);
     if (by == SizesBy::right_answer || (by == SizesBy::likelihood && !by_initials)) return by;
     if (by == SizesBy::likelihood) {
       const Form likely = approach.form;
       approach = by_names;
-      if (searched(approach, calls, unsure, tried) == SizesBy::right_answer) return SizesBy::right_answer;
+      if (searched(approach, calls, unsure, tried, spent) == SizesBy::right_answer)
+        return SizesBy::right_answer;
       approach.form = likely;
       return by;
     }
   }
   approach = by_names;
-  const SizesBy by = searched(approach, calls, unsure, tried);
+  const SizesBy by = searched(approach, calls, unsure, tried, spent);
   if (by == SizesBy::right_answer || !rest.empty()) return by;
   // What strays with the sizes that all names say strays by its own fault.
   approach = by_names;
@@ -497,7 +325,7 @@ std::vector<Form> same_in_all_but(const Form& form, const std::vector<Replayed>&
   std::set<std::vector<std::int64_t>> known = {numbers_passed(form, all)};
   for (const int each : unsure)
     for (std::size_t i = 0, count = forms.size(); i < count; ++i)
-      for (const Passing& option : sizes(all)) {
+      for (const Passing& option : sizes_of_calls(all)) {
         Form other = forms[i];
         other.passings[static_cast<std::size_t>(each)] = option;
         if (forms.size() <= kMost && numbers_passed(other, calls) == as_passed &&

@@ -94,10 +94,13 @@ std::vector<std::string> words_of(const std::string& name) {
   return left;
 }
 
+constexpr int kUsual = 3;  ///< of likeness_of: both are usual for one size
+
 /// How surely one name means what the other does: 0 not at all.
 int likeness_of(const std::string& parameter, const std::string& name) {
-  if (lower_case(parameter) == lower_case(name)) return 4;
-  if (name_one_size(parameter, name)) return 3;
+  if (lower_case(parameter) == lower_case(name) || (counts_choices(parameter) && counts_choices(name)))
+    return 4;
+  if (name_one_size(parameter, name)) return kUsual;
   if (name.size() != 1) return 0;
   const std::vector<std::string> words = words_of(parameter);
   const std::string letter = lower_case(name);
@@ -121,7 +124,8 @@ std::vector<int> take_initials(Form& form, const std::vector<Replayed>& calls,
   // What another parameter is called is that one's.
   std::erase_if(numbers, [&](const NamedNumber& number) {
     for (std::size_t p = 0; p < parameters.size(); ++p)
-      if (parameters[p].name == number.name &&
+      if (parameters[p].kind == Parameter::Kind::integer &&
+          likeness_of(parameters[p].name, number.name) >= kUsual &&
           std::find(unsure.begin(), unsure.end(), static_cast<int>(p)) == unsure.end())
         return true;
     return false;

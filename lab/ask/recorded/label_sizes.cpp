@@ -38,6 +38,11 @@ std::string stem(const std::string& name) {
 
 }  // namespace
 
+bool counts_choices(const std::string& name) {
+  static const std::vector<std::string> names = {"k", "topk", "top_k", "num_topk", "n_topk"};
+  return one_of(names, lower_case(name));
+}
+
 bool name_one_size(const std::string& a, const std::string& b) {
   static const Pattern of_head("head_?(dim|size)|d_?head|dim_?head");
   const std::string one = lower_case(a), other = lower_case(b);
@@ -48,6 +53,7 @@ bool name_one_size(const std::string& a, const std::string& b) {
                                                  "n_steps",   "num_steps",  "time_steps", "frames",
                                                  "timesteps", "num_frames", "n_frames"};
   if (one_of(times, one) && one_of(times, other)) return true;
+  if (counts_choices(one) && counts_choices(other)) return true;
   return std::any_of(size_names().begin(), size_names().end(), [&](const auto& group) {
     const std::vector<std::string>& names = group.second;
     return std::find(names.begin(), names.end(), one) != names.end() &&
@@ -150,8 +156,11 @@ std::optional<Passing> size_alike(const std::vector<Parameter>& parameters, std:
                         : by == By::stem ? stem(size.name) == stem(parameters[at].name)
                                          : name_one_size(size.name, parameters[at].name);
       if (size.stride || !like) continue;
-      if (std::any_of(parameters.begin(), parameters.end(),
-                      [&](const Parameter& each) { return bare(each.name) == bare(size.name); }))
+      if (std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& each) {
+            return bare(each.name) == bare(size.name) ||
+                   (each.name != parameters[at].name && counts_choices(each.name) &&
+                    counts_choices(size.name));
+          }))
         continue;
       Parameter named = parameters[at];
       named.name = size.name;

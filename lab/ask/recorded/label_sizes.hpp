@@ -25,6 +25,9 @@ std::optional<Passing> size_alike(const std::vector<Parameter>& parameters, std:
 /// Whether two names are usually given to one size: head_dim and dim, page_size and page.
 bool name_one_size(const std::string& a, const std::string& b);
 
+/// Whether it is usual for how many are chosen: k, topk.
+bool counts_choices(const std::string& name);
+
 /// Whether each is usual for a size, and no size is called both ways: batch and total_tokens.
 bool name_other_sizes(const std::string& a, const std::string& b);
 

@@ -22,7 +22,10 @@ bool is_null_test(const EditPlaces& places, std::size_t at) {
     const CppVariable* named = places.functions().named(i);
     return named != nullptr && named->type.find('*') != std::string::npos;
   };
-  return (tokens.is(at + 1, "0") && is_pointer(at - 1)) || (tokens.is(at - 1, "0") && is_pointer(at + 1));
+  const auto is_null = [&](std::size_t i) {
+    return tokens.is(i, "0") || tokens.is(i, "NULL") || tokens.is(i, "nullptr");
+  };
+  return (is_null(at + 1) && is_pointer(at - 1)) || (is_null(at - 1) && is_pointer(at + 1));
 }
 
 void add_operator(EditPlaces& places, std::size_t at) {
@@ -185,7 +188,8 @@ void add_limit(EditPlaces& places, std::size_t at) {
   const int number = places.next();
   std::string list;
   for (const std::string& each : others) {
-    places.add({{first, last, each}}, Code::other_reduction, 1);
+    // The least number above 0 is a bound of what is compared with it.
+    places.add({{first, last, each}}, word == "FLT_MIN" ? Code::wrong_expression : Code::other_reduction, 1);
     list += ", " + each;
   }
   places.surround(first, last, fmt::format("isomer_edits::value({}, ", number), list + ")");

@@ -1,5 +1,6 @@
 #include "lab/evidence/edits/operands.hpp"
 #include "lab/evidence/edits/places.hpp"
+#include "lab/evidence/edits/terms.hpp"
 
 #include <fmt/format.h>
 
@@ -163,6 +164,18 @@ class Insertions {
     return list;
   }
 
+  /// Sizes that are called like the one that stands there: of `x[width]` the height, which makes a plane of
+  /// it.
+  std::vector<Beside> sizes_beside(std::size_t at) const {
+    constexpr std::size_t kFew = 2;
+    std::vector<Beside> list;
+    const CppVariable* own = places_.functions().named(at);
+    if (own == nullptr || !places_.functions().is_parameter(*own) || !is_whole_type(own->type)) return list;
+    for (const std::string& each : sizes_near(places_, at, own->name, kFew))
+      list.push_back({each, {}, {}, false});
+    return list;
+  }
+
   /// What such a number leaves of a size, and how often it has it.
   std::vector<Beside> remainders_beside(std::size_t at) const {
     constexpr std::size_t kFew = 3;
@@ -299,6 +312,7 @@ class Insertions {
     }
     if (index) {
       put(at + 1, close - 1, "+*-", beside(at, false, names_in(at + 1, close - 1)), false);
+      if (close == at + 2) put(at + 1, close - 1, "*", sizes_beside(at + 1), false);
       put(at + 1, close - 1, "+", products_beside(at, names_in(at + 1, close - 1)), false);
       return put(at + 1, close - 1, "+", remainders_beside(at), false);
     }
@@ -346,8 +360,10 @@ class Insertions {
       memory = memory || tokens_.is(i, "*");
     }
     // A template's argument, or another name of a type.
-    const CppVariable* declared = at > first ? places_.functions().named(at - 1) : nullptr;
-    if (type.empty() && declared != nullptr && declared->declared == at - 1) type = declared->type;
+    const CppVariable* declared = at > first ? places_.functions().declared_at(at - 1) : nullptr;
+    if (type.empty() && declared != nullptr && !tokens_.is(at - 2, "&") &&
+        (is_real_type(declared->type) || is_whole_type(declared->type)))
+      type = declared->type;
     while (at < end) {
       std::size_t last = at + 1;
       while (last < end && !tokens_.is(last, ",")) last = tokens_.behind(last);

@@ -96,8 +96,9 @@ class Names {
     std::string before, behind;
     std::size_t count = 0;
     for (const CppVariable* each : others) {
-      if (each->type == own.type || !is_whole_type(each->type) || each->shared || count == kTriedFirst)
-        continue;
+      // What `auto` declares may be one, too.
+      const bool whole = is_whole_type(each->type) || each->type == "auto ";
+      if (each->type == own.type || !whole || each->shared || count == kTriedFirst) continue;
       const int edit = places_.add({{at, at, each->name}}, Code::wrong_expression, 2);
       before = fmt::format("isomer_edits::swapped({}, ", edit) + before;
       behind += fmt::format(", {})", each->name);

@@ -115,9 +115,20 @@ class Rewriting {
         return false;
       const CppVariable* named = places_.functions().named(i);
       if (named == nullptr || is_whole_type(named->type) || is_real_type(named->type)) continue;
+      if (tokens_.is(i + 1, ".") && is_place(i)) return false;
       if (!tokens_.is(i + 1, "[") && !tokens_.is(i + 1, ".") && named->type != "auto ") return false;
     }
     return true;
+  }
+
+  /// Whether a member that is named there is memory, of which no element is taken.
+  bool is_place(std::size_t at) const {
+    const std::size_t end = places_.structs().end_of(at);
+    const std::vector<CppMember> members = places_.structs().of(at);
+    return !tokens_.is(end + 1, "[") &&
+           std::any_of(members.begin(), members.end(), [&](const CppMember& each) {
+             return each.text == text(at, end) && each.type.find('*') != std::string::npos;
+           });
   }
 
   /// The first operator outside of all brackets between the tokens; 0: there is none.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace isomer::lab {
 namespace {
@@ -53,6 +54,18 @@ SourceValue::Kind kind_of(const std::string& type) {
   return type.find('*') != std::string::npos ? SourceValue::Kind::memory : SourceValue::Kind::other;
 }
 
+/// `std::max` takes no two types; another variable may have another one.
+std::string of_any_types(std::string text) {
+  for (const auto& [own, any] : {std::pair{"std::max(", "isomer_edits::larger_of("},
+                                 std::pair{"std::min(", "isomer_edits::smaller_of("}})
+    for (std::size_t at = text.find(own); at != std::string::npos; at = text.find(own, at + 1)) {
+      const std::size_t open = at + std::string_view(own).size();
+      if (open < text.size() && text[open] == '{') continue;
+      text.replace(at, open - at, any);
+    }
+  return text;
+}
+
 class Values {
  public:
   explicit Values(const EditPlaces& places) : places_(places), tokens_(places.tokens()) {}
@@ -94,8 +107,8 @@ class Values {
     if (at >= tokens_.size() || !places_.functions().is_declared_here(at)) return;
     if (pointer) type = std::string(tokens_.text(first, at - 1));
     // A template's argument, or another name of a type.
-    const CppVariable* declared = places_.functions().named(at);
-    if (type.empty() && declared != nullptr && declared->declared == at) type = declared->type;
+    const CppVariable* declared = places_.functions().declared_at(at);
+    if (type.empty() && declared != nullptr) type = declared->type;
     for (std::size_t end = at; end < tokens_.size() && end - first < 4 * kLongest;) {
       const std::string name(tokens_.text(at));
       while (end < tokens_.size() && !tokens_.is(end, ",") && !tokens_.is(end, ";"))
@@ -227,7 +240,7 @@ void ChangedValues::write() {
     for (const auto& [number, text] : texts)
       others +=
           fmt::format("\n#line {}\nif (isomer_edits::chosen({})) return isomer_edits::as(isomer_own, {});",
-                      kLineOfValues + number, number, text);
+                      kLineOfValues + number, number, of_any_types(text));
     places_.surround(
         range.first, range.second,
         fmt::format("isomer_edits::instead({}, {}, [&] {{ return ", least->first, most->first),

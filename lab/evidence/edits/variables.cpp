@@ -314,6 +314,12 @@ std::size_t CppFunctions::body_of(std::size_t token) const {
   return 0;
 }
 
+const CppVariable* CppFunctions::declared_at(std::size_t token) const {
+  for (const CppVariable& each : variables_)
+    if (each.declared == token) return &each;
+  return nullptr;
+}
+
 const CppVariable* CppFunctions::named(std::size_t token) const {
   if (!tokens_.is_name(token)) return nullptr;
   if (token > 0 && (tokens_.is(token - 1, ".") || tokens_.is(token - 1, "->") || tokens_.is(token - 1, "::")))

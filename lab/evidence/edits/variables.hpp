@@ -44,6 +44,8 @@ class CppFunctions {
   std::size_t body_of(std::size_t token) const;
   /// The innermost variable of that name that is in scope there; null: none is.
   const CppVariable* named(std::size_t token) const;
+  /// The variable that is declared there; null: none.
+  const CppVariable* declared_at(std::size_t token) const;
   /// The variable that a name means where that token stands; null: none.
   const CppVariable* named_as(std::size_t token, std::string_view name) const;
   /// The variables that are named from one token to another, each once.

@@ -214,6 +214,18 @@ T_& place(long, A_&, T_& own) {
   return own;
 }
 
+/// The larger and the smaller of two numbers of any types.
+template <class A_, class B_>
+auto larger_of(const A_& a, const B_& b) -> std::decay_t<decltype(true ? a : b)> {
+  if (a < b) return b;
+  return a;
+}
+template <class A_, class B_>
+auto smaller_of(const A_& a, const B_& b) -> std::decay_t<decltype(true ? a : b)> {
+  if (b < a) return b;
+  return a;
+}
+
 /// An argument of a function in place of its result.
 template <class T_, class... Others>
 T_ first(T_ own, Others...) {
@@ -240,6 +252,12 @@ template <class P_, class I_>
 auto element(int number, int count, P_ memory, I_ index) -> std::decay_t<decltype(memory[index])> {
   if (!any_of(number, count)) return {};
   return memory[index];
+}
+
+/// Of what is none after all: a name may be another's in the place where it is tried.
+template <class M_, class I_>
+float element(long, int, const M_&, I_) {
+  return 0;
 }
 
 /// `own OP value` where both are numbers, or a place in memory and a whole number.

@@ -398,6 +398,8 @@ class Calls:
                 self.launches.own_tensors.setdefault(name, set()).update(written)
                 computed.keep(call, own, side, written)
                 noise = self.rounding.noise(function, refilled, flat(result), lasted)
+                if self.rounding.full and self.launches.answered == 0:
+                    call["full"] = True
                 if any(each is not None for each in noise) and len(noise) == len(call["returned"]):
                     call["noise"] = [side.value(each, "", f"noise.{i}") for i, each in enumerate(noise)]
                 masks = self.unset.masks(function, refilled, flat(result), lasted)

@@ -122,6 +122,8 @@ def of_operands(node):
             code = "off-by-one"
         elif additive:
             code = "wrong-expression" if is_address(node) else "missing-term"
+        elif isinstance(node.op, ast.Mult) and getattr(left, "id", "").startswith("stride"):
+            code = "layout-convention"
         elif isinstance(node.op, (ast.Mult, ast.Div)):
             code = "missing-scale"
         elif left is node.right:

@@ -24,10 +24,12 @@ class Rounding:
     def __init__(self, launches):
         self.launches = launches
         self.spent = 0.0
+        self.full = False  # of the last call: no operator that it was asked with gave numbers of fewer than 32 bits
 
     def noise(self, function, given, results, seconds):
         """Of each result a tensor, how far its elements move, or None where that is little. `given` is left as it is."""
         none = [None] * len(results)
+        self.full = False
         wide = [isinstance(each, torch.Tensor) and each.dtype == torch.float32 and each.numel() > 0 for each in results]
         size = sum(each.numel() * each.element_size() for each in results if isinstance(each, torch.Tensor))
         if given is None or not any(wide) or self.spent > SECONDS_OF_ALL or seconds > SECONDS_OF_A_CALL or size > LARGEST:
@@ -40,14 +42,16 @@ class Rounding:
                 for _ in range(TIMES):
                     rewind()
                     args, kwargs = changed(copy.deepcopy(given), generator)
-                    with RoundedOtherwise(generator):
+                    with RoundedOtherwise(generator) as mode:
                         again = flat(function(*args, **kwargs))
+                    full = not mode.narrow
                     if self.launches.unanswered or len(again) != len(results):
                         return none
                     for i, (one, other) in enumerate(zip(results, again)):
                         if wide[i] and isinstance(other, torch.Tensor) and other.shape == one.shape:
                             apart = (other.detach().double() - one.detach().double()).abs().cpu()
                             moved[i] = apart if moved[i] is None else torch.maximum(moved[i], apart)
+            self.full = full
             return [None if each is None else what_matters(each, one) for each, one in zip(moved, results)]
         except Exception:
             return none
@@ -69,11 +73,13 @@ class RoundedOtherwise(TorchDispatchMode):
     def __init__(self, generator):
         super().__init__()
         self.generator = generator
+        self.narrow = False
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
         # What is stored somewhere, or is of whole numbers, is as it is.
         if func.__name__.split(".")[0] in ROUND and isinstance(result, torch.Tensor) and "out" not in (kwargs or {}):
+            self.narrow = self.narrow or (result.is_floating_point() and result.element_size() < 4)
             changed(result, self.generator)
         return result
 
