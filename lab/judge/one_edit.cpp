@@ -76,8 +76,10 @@ EditsAsked edits_asked(const std::vector<Finding>& findings, const Entry& entry,
   const Finding& single = *std::find_if(findings.begin(), findings.end(), is_of_numbers);
   const bool has_line = single.location.line != 0 && single.location.line != entry.place.line;
   asked.any = !has_line;
-  // What is left of an argument says little of where it is lost.
-  if (single.code != Code::ignores_argument) asked.most = kMostBesideCause;
+  // What is left of an argument says little of where it is lost, nor does which elements are wrong of why.
+  constexpr std::array<Code, 3> kSayLittle = {Code::ignores_argument, Code::off_by_one, Code::tail_mask};
+  if (std::find(kSayLittle.begin(), kSayLittle.end(), single.code) == kSayLittle.end())
+    asked.most = kMostBesideCause;
   return asked;
 }
 
