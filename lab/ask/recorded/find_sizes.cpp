@@ -52,7 +52,7 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
   constexpr double kSecondsOfSearch = 20, kSecondsBesideLikely = 5;  // wrong sizes make large launches
   // Of all searches for one candidate; each has some of its own.
   constexpr double kSecondsOfAll = 24, kLeastSeconds = 2;
-  const double least = std::max(kSecondsOfAll - spent, kLeastSeconds);
+  const double left = std::max(kSecondsOfAll - spent, kLeastSeconds);
   int attempts = 0, endless = 0;
   bool right = false, alone = true, in_order = false;
   std::optional<Form> likely;
@@ -61,7 +61,7 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
   const auto attempt = [&](const Form& form) {
     const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (right || endless == kMostEndless ||
-        passed > std::min(least, likely && in_order ? kSecondsBesideLikely : kSecondsOfSearch) ||
+        passed > std::min(left, likely && in_order ? kSecondsBesideLikely : kSecondsOfSearch) ||
         attempts++ >= (likely && in_order ? kMostBesideLikely : kMostTried))
       return Tried();
     Tried now = tried_with(approach, form, tried);
