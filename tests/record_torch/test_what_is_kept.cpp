@@ -49,18 +49,21 @@ TEST_F(RecordTorch, ElementsThatTheLabelLeavesUnsetAreKeptAsThat) {
 TEST_F(RecordTorch, WhatTheTestCallsItsSizesAndWhetherTheLabelRoundsOnItsWayIsKept) {
   const Recorded got = recorded(
       "import torch\n\ndef dots(x, y):\n    return (x.float() * y.float()).sum(-1)\n\n"
-      "def narrow(x, y):\n    return (x * y).float().sum(-1)\n",
+      "def narrow(x, y):\n    return (x * y).float().sum(-1)\n\n"
+      "def in_place(x, y):\n    return x.clone().mul_(y).float().sum(-1)\n\n"
+      "def attended(x, y):\n    q = x[None, None]\n"
+      "    return torch.nn.functional.scaled_dot_product_attention(q, q, q).float()\n",
       "import torch\ndef test():\n    B, L = 3, 5\n    x = torch.randn(B, L).half()\n    dots(x, x)\n    "
-      "narrow(x, x)\n"
+      "narrow(x, x)\n    in_place(x, x)\n    attended(x, x)\n"
       "test()\n");
-  ASSERT_EQ(got.recording.calls.size(), 2u);
+  ASSERT_EQ(got.recording.calls.size(), 4u);
   const std::vector<Value>& around = got.recording.calls[0].around;
   ASSERT_EQ(around.size(), 2u);
   EXPECT_EQ(around[0].name, "B");
   EXPECT_EQ(around[0].integer, 3);
   EXPECT_EQ(around[1].name, "L");
   EXPECT_TRUE(got.recording.calls[0].full);
-  EXPECT_FALSE(got.recording.calls[1].full);
+  for (const std::size_t each : {1, 2, 3}) EXPECT_FALSE(got.recording.calls[each].full) << each;
 }
 
 TEST_F(RecordTorch, AnOptionThatIsTakenAlwaysOrNeverIsIgnored) {

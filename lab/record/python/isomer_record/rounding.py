@@ -67,6 +67,20 @@ ROUND = set(
 )
 
 
+# Operators that move numbers, and compute none.
+MOVE = set(
+    """view _unsafe_view reshape _reshape_alias alias detach clone contiguous lift_fresh slice select narrow transpose t permute expand
+    unsqueeze squeeze as_strided split split_with_sizes chunk unbind unfold index index_select gather take cat stack repeat flip roll
+    movedim diagonal tril triu masked_fill where copy fill zero empty empty_like new_empty empty_strided new_empty_strided zeros
+    zeros_like new_zeros constant_pad_nd""".split()
+)
+
+
+def is_narrow(result):
+    """Whether real numbers of fewer than 32 bits are among what an operator gave."""
+    return any(isinstance(each, torch.Tensor) and each.is_floating_point() and each.element_size() < 4 for each in flat(result))
+
+
 class RoundedOtherwise(TorchDispatchMode):
     """The last bits of what operators give are others: a sum in another order, say, gives such."""
 
@@ -78,8 +92,9 @@ class RoundedOtherwise(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
         # What is stored somewhere, or is of whole numbers, is as it is.
-        if func.__name__.split(".")[0] in ROUND and isinstance(result, torch.Tensor) and "out" not in (kwargs or {}):
-            self.narrow = self.narrow or (result.is_floating_point() and result.element_size() < 4)
+        name = func.__name__.split(".")[0]
+        self.narrow = self.narrow or (name.rstrip("_") not in MOVE and is_narrow(result))
+        if name in ROUND and isinstance(result, torch.Tensor) and "out" not in (kwargs or {}):
             changed(result, self.generator)
         return result
 
