@@ -298,6 +298,32 @@ __global__ void k(const float* x, const float* seed, float* y, int H, int W, int
     EXPECT_EQ(edits.count(each), 1u) << each;
 }
 
+TEST(EditsOfValues, GiveAnOperandTheOperationThatItLacks) {
+  const std::set<std::string> edits = edits_beside_label(R"(
+__global__ void k(const float* x, const int* valid, int* place, float* y, int group, int m, int n) {
+  const int i = threadIdx.x;
+  const int turn = i / n;
+  const int base = group * m;
+  const int at = place[i];
+  int count = 0;
+  if (valid[i] > 0) count += 1;
+  int wrapped = (turn + base) * n;
+  const float side = turn == 0 ? x[i] + x[at] : x[base];
+  y[i] = side + count + wrapped;
+}
+int blocks(int n, int threads) { return n < threads ? 1 : n / threads; }
+void f(const float* x, float* y, int n) { cudaMemset(y, 0, n * 3); }
+)");
+  for (const char* each :
+       {"const int turn = group * m + i / n;", "const int at = place[i]++;",
+        "if (valid[i] > 0) count += valid[i];", "int wrapped = ((turn + base) % m) * n;",
+        "const float side = turn % 2 == 0 ? x[i] + x[at] : x[base];",
+        "const float side = turn == 0 ? x[i] + logf(x[at]) : x[base];",
+        "int blocks(int n, int threads) { return (n + threads - 1) / threads; }",
+        "void f(const float* x, float* y, int n) { cudaMemset(y, 0, n * 3 * sizeof(float)); }"})
+    EXPECT_EQ(edits.count(each), 1u) << each;
+}
+
 TEST(EditsOfValues, OfHostCodeExchangeSizesStridesAndDimensions) {
   const std::set<std::string> edits = edits_of(R"(
 __global__ void k(const float* x, const float* v, float* v_out, int n, float beta) {}

@@ -357,7 +357,9 @@ std::vector<std::string> bounds_in(const std::string& label) {
 
 std::vector<std::string> functions_in(const std::string& label) {
   static const Pattern called("\\b(exp|exp2|log|log2|sqrt|rsqrt|tanh|erf|sin|cos|floor)\\(");
+  static const Pattern absolute("\\babs\\(");
   std::vector<std::string> functions;
+  if (absolute.found_in(label)) functions.push_back("fabsf");
   for (const Match& match : called.all(label))
     if (std::find(functions.begin(), functions.end(), match[1] + "f") == functions.end())
       functions.push_back(match[1] + "f");

@@ -2,6 +2,7 @@
 #include "lab/evidence/edits/dimensions.hpp"
 #include "lab/evidence/edits/lacked.hpp"
 #include "lab/evidence/edits/operands.hpp"
+#include "lab/evidence/edits/operations.hpp"
 #include "lab/evidence/edits/reals.hpp"
 #include "lab/evidence/edits/repeated.hpp"
 #include "lab/evidence/edits/siblings.hpp"
@@ -452,6 +453,7 @@ void add_rewrites(EditPlaces& places) {
   add_lacked(places, values, changed);
   add_reals(places, values, changed);
   add_dimensions(places, values, changed);
+  add_operations(places, values, changed);
   changed.write();
 }
 
