@@ -24,13 +24,14 @@ enum class DType : std::uint8_t {
   i32,
   i64,
   u8,
+  i16,
 };
 
-inline constexpr int kDTypeCount = 13;  ///< with none
+inline constexpr int kDTypeCount = 14;  ///< with none
 
 /// Bytes of one element; 0 for none and for what is no DType.
 constexpr int size_of(DType type) {
-  constexpr int bytes[kDTypeCount] = {0, 8, 4, 2, 2, 1, 1, 1, 1, 1, 4, 8, 1};
+  constexpr int bytes[kDTypeCount] = {0, 8, 4, 2, 2, 1, 1, 1, 1, 1, 4, 8, 1, 2};
   const auto index = static_cast<int>(type);
   return index < kDTypeCount ? bytes[index] : 0;
 }
@@ -39,7 +40,7 @@ constexpr int size_of(DType type) {
 constexpr std::string_view name_of(DType type) {
   constexpr std::string_view names[kDTypeCount] = {"none",   "f64",  "f32",      "f16",      "bf16",
                                                    "e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "i8",
-                                                   "i32",    "i64",  "u8"};
+                                                   "i32",    "i64",  "u8",       "i16"};
   const auto index = static_cast<int>(type);
   return index < kDTypeCount ? names[index] : "unknown";
 }

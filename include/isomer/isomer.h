@@ -79,6 +79,7 @@ enum {
 #define ISOMER_I32 ISOMER_DATA_TYPE(0, 32)      /* 32-bit integer */
 #define ISOMER_I64 ISOMER_DATA_TYPE(0, 64)      /* 64-bit integer */
 #define ISOMER_U8 ISOMER_DATA_TYPE(1, 8)        /* 8-bit unsigned integer */
+#define ISOMER_I16 ISOMER_DATA_TYPE(0, 16)      /* 16-bit integer; of no operation */
 
 /* What every function returns. */
 typedef enum isomer_status {

@@ -60,6 +60,8 @@ double counted(const Passing& passing, const std::vector<Value>& values) {
       return tensor.rank > 0 && tensor.size(-1) > 0 ? 1 / std::sqrt(static_cast<double>(tensor.size(-1))) : 1;
     case Passing::What::rank:
       return tensor.rank;
+    case Passing::What::bytes_of_element:
+      return size_of(tensor.dtype);
     case Passing::What::first:
       return tensor.empty() ? 0 : core::decode(tensor.dtype, static_cast<const std::byte*>(tensor.data));
     default:
@@ -318,6 +320,7 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
       case Passing::What::rank:
       case Passing::What::keys_before:
       case Passing::What::ratio:
+      case Passing::What::bytes_of_element:
       case Passing::What::constant:
         list.push_back(as_number(counted(passing, values)));
         break;

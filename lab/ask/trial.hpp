@@ -36,12 +36,13 @@ std::shared_ptr<Given> given_by_values(const Port& port, const std::string& orig
 
 /// What one parameter of an entry is passed, made of the original's arguments.
 struct Passing {
-  /// `inner`: the product of the sizes from `dim` on. `scale_of_dot`: 1/sqrt of a size, which attention multiplies its dot products by. `first`: of a tensor,
-  /// its first element as a number. `sizes`, `strides`: all of a tensor's, in an array of the host's, or, of
-  /// a kernel, in the device's memory; `rank`: how many those are. `room`: memory that the caller lends, for
-  /// what lies between. `keys_before`: how many keys come before the first query's own, which is a size less
-  /// another. `ratio`: how often a size is another one. `computed`: a number or a tensor that the original
-  /// computes on its way, as it did in each call.
+  /// `inner`: the product of the sizes from `dim` on. `scale_of_dot`: 1/sqrt of a size, which attention
+  /// multiplies its dot products by. `first`: of a tensor, its first element as a number. `sizes`, `strides`:
+  /// all of a tensor's, in an array of the host's, or, of a kernel, in the device's memory; `rank`: how many
+  /// those are. `room`: memory that the caller lends, for what lies between. `keys_before`: how many keys
+  /// come before the first query's own, which is a size less another. `ratio`: how often a size is another
+  /// one. `bytes_of_element`: of a tensor's. `computed`: a number or a tensor that the original computes on
+  /// its way, as it did in each call.
   enum class What : std::uint8_t {
     role,
     elements,
@@ -58,6 +59,7 @@ struct Passing {
     room,
     keys_before,
     ratio,
+    bytes_of_element,
     computed,
     none
   };

@@ -107,7 +107,7 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
         found(Code::ignores_index) || found(Code::nondeterministic);
     const bool unexplained =
         finding.code == Code::unexplained || (finding.code == Code::nan_inf && finding.variations.empty());
-    if (unexplained && memory) continue;
+    if ((unexplained || finding.row_factor) && memory) continue;
     // One fault, one finding: the probe's has the better evidence.
     const bool probed_too = finding.code == Code::tail_mask || finding.code == Code::ignores_index ||
                             finding.code == Code::assumes_contiguous;

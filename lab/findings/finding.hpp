@@ -39,12 +39,14 @@ struct Finding {
   bool nowhere = false;          ///< one so far from every buffer that its index is none of the launch
   bool made = false;             ///< seen with inputs that were made, not recorded
   bool larger = false;           ///< seen with a size that no call of the test has
+  bool beyond = false;           ///< seen in a call that the test has not, by one whose own calls are right
   bool narrow_integers = false;  ///< whole numbers of 64 bits are taken as such of 32
   bool same_store = false;       ///< a race of one line's stores with each other
   bool strays = false;           ///< of sizes that are not taken: the call leaves its buffers
   bool no_blocks = false;        ///< what ends a call that launches a grid without a block
   bool decides = false;          ///< the answer is wrong without it: no limit of what it takes
-  bool row_factor = false;     ///< each row has a factor of its own, as where a number of the row is another
+  bool row_factor = false;     ///< each row, or some elements, have a factor of their own, as where a number
+                               ///< of the row is another
   bool by_influence = false;   ///< of an input that no element of a wrong answer depends on
   std::string edited;          ///< the line of `location` with the edit that makes every call right
   std::string edited_from;     ///< the same as it is

@@ -158,6 +158,15 @@ bool is_of_table(const Finding& edit) {
   return numbers.is(edit.edited_from);
 }
 
+/// Whether it is an argument of a template that a kernel is launched with.
+bool is_of_template(const Finding& edit) {
+  const Difference changed = difference(edit.edited_from, edit.edited);
+  const std::string before = edit.edited_from.substr(0, changed.first);
+  const std::string behind = edit.edited_from.substr(changed.first + changed.own.size());
+  static const Pattern opens("\\w\\s*<[^<>();]*$"), closes("^[^<>();]*>\\s*<<<");
+  return opens.found_in(before) && closes.found_in(behind);
+}
+
 /// Whether nothing but the order of what stands there changes: `b - a` for `a - b`.
 bool has_another_order(const Finding& edit) {
   const auto sorted = [](std::string line) {
@@ -223,6 +232,16 @@ Code code_of_both(const Finding& seen, const Finding& edit) {
   if (seen.code == Code::ignores_argument && has_the_same_words(edit)) return edit.code;
   if (left_out && seen.code != Code::unwritten_output &&
       (has_another_order(edit) || (edit.code == Code::wrong_expression && has_the_same_words(edit))))
+    return edit.code;
+  // A factor of its own in each row, or of some elements, is what comes of much else; so is a factor of an
+  // input where the template's argument says which way it goes.
+  if (seen.code == Code::missing_scale && edit.code != Code::unexplained &&
+      (seen.row_factor || is_of_template(edit)))
+    return edit.code;
+  // Another name in what is asked, or in what is summed up, is no factor and no reduction.
+  if (edit.code == Code::wrong_expression && is_of_names(edit) &&
+      ((seen.code == Code::missing_scale && compares(changed_part(edit.edited_from, edit.edited))) ||
+       (seen.code == Code::other_reduction && !counts(difference(edit.edited_from, edit.edited).other))))
     return edit.code;
   // Of several edits of the label that give the same answers the one that is this one.
   if (std::find(seen.also_fit.begin(), seen.also_fit.end(), edit.code) != seen.also_fit.end())

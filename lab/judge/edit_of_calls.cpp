@@ -123,18 +123,20 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
   const bool tells = !unedited.right();
   if (!tells && (!how.watched || right(*asked, {}, true))) return {};
   KeptSearch kept = kept_search(*build, how, approach.rtol, approach.atol);
-  const auto add = [&](const Replayed& call) {
+  const auto add_as = [&](const Form& form, const Replayed& call) {
     std::vector<double> wanted;
     for (const Replayed::Output& output : call.outputs)
       for (const double each : oracle::elements(output.want)) wanted.push_back(each);
-    kept.add(other.form, call.values, wanted);
+    kept.add(form, call.values, wanted);
   };
+  const auto add = [&](const Replayed& call) { add_as(other.form, call); };
   // What is done to the calls has no name.
   if (!approach.adaptations.empty()) kept = KeptSearch({}, {});
   std::for_each(calls.begin(), calls.end(), add);
   if (how.beyond != nullptr) std::for_each(how.beyond->begin(), how.beyond->end(), add);
   if (how.others != nullptr)
-    for (const AnsweredGroup& each : *how.others) std::for_each(each.calls.begin(), each.calls.end(), add);
+    for (const AnsweredGroup& each : *how.others)
+      for (const Replayed& call : each.calls) add_as(each.approach.form, call);
   int tried = 0;
   const Replayed* small = nullptr;
   if (tells && how.beyond != nullptr)

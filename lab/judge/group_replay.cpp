@@ -152,7 +152,8 @@ void GroupReplay::find_sizes_of(const Bound& bound, const std::vector<Replayed>&
       if (std::find(alike.begin(), alike.end(), each) == alike.end()) others.push_back(each);
     const std::vector<int> initials = take_initials(approach_.form, calls, others);
     alike.insert(alike.end(), initials.begin(), initials.end());
-    sizes_by_ = find_sizes(approach_, calls, unsure, alike, !initials.empty(), other_sizes_, *request_.searched);
+    sizes_by_ =
+        find_sizes(approach_, calls, unsure, alike, !initials.empty(), other_sizes_, *request_.searched);
   }
   unsure_ = unsure;
   if (sizes_by_ != SizesBy::guess && !unsure.empty()) settled_ = settled_sizes(approach_.form, calls, unsure);
@@ -228,6 +229,7 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
       }
   }
   if (std::all_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return o.right(); })) {
+    const std::size_t told = diagnosis_.findings.size();
     ask_beyond(approach_, asked, request_.label_numbers, diagnosis_.findings);
     const auto faults = [&] {
       return std::count_if(diagnosis_.findings.begin(), diagnosis_.findings.end(),
@@ -240,6 +242,7 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
           approach_, calls, larger_,
           [&](const Replayed& each) { return same_in_all_but(approach_.form, calls, each, unsure_); },
           diagnosis_.findings);
+    for (std::size_t i = told; i < diagnosis_.findings.size(); ++i) diagnosis_.findings[i].beyond = true;
   } else if (std::any_of(outcomes_.begin(), outcomes_.end(),
                          [](const CallOutcome& o) { return o.right() && o.elements > 1; }) &&
              diagnosis_.findings.empty()) {

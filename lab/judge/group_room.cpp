@@ -143,15 +143,15 @@ void GroupReplay::try_own_by_name(std::vector<Replayed>& calls, const Diagnosis&
 void GroupReplay::try_other_numbers(const std::vector<Replayed>& calls, const Diagnosis& at_first,
                                     Bound& bound) {
   constexpr std::size_t kMostTried = 3;
-  if (all_right(outcomes_) || bound.unsure.empty() || std::any_of(outcomes_.begin(), outcomes_.end(), lost))
-    return;
+  if (all_right(outcomes_) || std::any_of(outcomes_.begin(), outcomes_.end(), lost)) return;
   std::vector<int> by_kind;
   for (std::size_t p = 0; p < std::min(bound.form.passings.size(), entry_.parameters.size()); ++p) {
     const Passing& passing = bound.form.passings[p];
     if (passing.what != Passing::What::role || entry_.parameters[p].kind != Parameter::Kind::integer)
       continue;
     const auto role = static_cast<std::size_t>(passing.role);
-    if (calls.front().values[role].kind == Value::Kind::integer &&
+    const Value::Kind kind = calls.front().values[role].kind;
+    if ((kind == Value::Kind::boolean || (kind == Value::Kind::integer && !bound.unsure.empty())) &&
         bare(calls.front().roles[role].name) != bare(entry_.parameters[p].name))
       by_kind.push_back(static_cast<int>(p));
   }

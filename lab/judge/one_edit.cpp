@@ -78,7 +78,7 @@ EditsAsked edits_asked(const std::vector<Finding>& findings, const Entry& entry,
   asked.any = !has_line;
   // What is left of an argument says little of where it is lost, nor does which elements are wrong of why.
   constexpr std::array<Code, 3> kSayLittle = {Code::ignores_argument, Code::off_by_one, Code::tail_mask};
-  if (std::find(kSayLittle.begin(), kSayLittle.end(), single.code) == kSayLittle.end())
+  if (!single.row_factor && std::find(kSayLittle.begin(), kSayLittle.end(), single.code) == kSayLittle.end())
     asked.most = kMostBesideCause;
   return asked;
 }

@@ -128,6 +128,28 @@ bool is_doubtful(const Finding& finding, const Exchanging& exchanging,
          });
 }
 
+/// What one fault of some calls looks like in others.
+void leave_one_cause(const std::vector<AnsweredGroup>& groups, std::vector<Finding>& findings) {
+  const auto is_fault = [](const Finding& each) {
+    return each.subject == Subject::candidate && !is_remark(each) && !each.beyond;
+  };
+  const bool wrong =
+      std::any_of(groups.begin(), groups.end(), [](const AnsweredGroup& each) { return !each.right(); });
+  if (wrong && std::any_of(findings.begin(), findings.end(), is_fault))
+    std::erase_if(findings, [](const Finding& each) { return each.beyond && each.edited.empty(); });
+  const auto mends = [](const Finding& each) {
+    return each.decides && each.strength == Strength::consistent;
+  };
+  const bool explained = std::any_of(findings.begin(), findings.end(), mends);
+  const bool stride = std::any_of(findings.begin(), findings.end(), [](const Finding& each) {
+    return each.decides && each.edited.find("stride") != std::string::npos;
+  });
+  std::erase_if(findings, [&](const Finding& each) {
+    return (explained && each.code == Code::ignores_argument && each.edited.empty() && !each.decides) ||
+           (stride && each.code == Code::assumes_contiguous);
+  });
+}
+
 /// Once more where an edit explains some calls and not others: then one is looked for that explains all, or
 /// leaves those right that are.
 Judged judge_groups(const Asking& asking, Diagnosis& diagnosis) {
@@ -147,9 +169,11 @@ Judged judge_groups(const Asking& asking, Diagnosis& diagnosis) {
                                      [](const Finding& each) { return each.decides; });
     if (!decided && !right_ones) continue;
     diagnosis = std::move(again);
+    leave_one_cause(then.answered, diagnosis.findings);
     return then;
   }
   diagnosis = std::move(first);
+  leave_one_cause(judged.answered, diagnosis.findings);
   return judged;
 }
 

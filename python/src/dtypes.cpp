@@ -20,7 +20,8 @@ constexpr const char* kNumpyNames[kDTypeCount] = {"",
                                                   "int8",
                                                   "int32",
                                                   "int64",
-                                                  "uint8"};
+                                                  "uint8",
+                                                  "int16"};
 
 const std::array<PyObject*, kDTypeCount>& torch_dtypes() {
   static const auto* const made = [] {
@@ -81,6 +82,7 @@ DType buffer_dtype(const char* format, Py_ssize_t bytes) {
     default:
       return !is_signed   ? DType::none
              : bytes == 1 ? DType::i8
+             : bytes == 2 ? DType::i16
              : bytes == 4 ? DType::i32
              : bytes == 8 ? DType::i64
                           : DType::none;
@@ -94,7 +96,11 @@ DType typestr_dtype(const std::string& text, PyObject* object) {
     if (kind == 'f')
       return bytes == "2" ? DType::f16 : bytes == "4" ? DType::f32 : bytes == "8" ? DType::f64 : DType::none;
     if (kind == 'i')
-      return bytes == "1" ? DType::i8 : bytes == "4" ? DType::i32 : bytes == "8" ? DType::i64 : DType::none;
+      return bytes == "1"   ? DType::i8
+             : bytes == "2" ? DType::i16
+             : bytes == "4" ? DType::i32
+             : bytes == "8" ? DType::i64
+                            : DType::none;
     if (kind == 'u' && bytes == "1") return DType::u8;
     if (kind == 'V') return dtype_named(dtype_text(object));
   }

@@ -47,6 +47,7 @@ constexpr std::pair<DType, std::string_view> kFormatNames[] = {
     {DType::i32, "I32"},
     {DType::i64, "I64"},
     {DType::u8, "U8"},
+    {DType::i16, "I16"},
 };
 
 }  // namespace

@@ -196,6 +196,8 @@ double decode(DType type, const void* element) {
       return static_cast<double>(load<std::int64_t>(element));
     case DType::u8:
       return load<std::uint8_t>(element);
+    case DType::i16:
+      return load<std::int16_t>(element);
     case DType::f16:
       return static_cast<double>(f16_to_f32(load<std::uint16_t>(element)));
     case DType::bf16:
@@ -233,6 +235,8 @@ void encode(DType type, double value, void* element, Overflow overflow) {
       return store(element, to_integer<std::int64_t>(value));
     case DType::u8:
       return store(element, to_integer<std::uint8_t>(value));
+    case DType::i16:
+      return store(element, to_integer<std::int16_t>(value));
     case DType::f16:
       return store(element, static_cast<std::uint16_t>(pack(kF16, value, overflow)));
     case DType::bf16:
@@ -264,6 +268,8 @@ double max_finite(DType type) {
       return 127;
     case DType::u8:
       return 255;
+    case DType::i16:
+      return 32767;
     case DType::i32:
       return 2147483647.0;
     case DType::i64:

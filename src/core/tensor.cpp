@@ -66,6 +66,7 @@ constexpr CodeOf kCodes[] = {
     {DType::bf16, {4, 16, 1}}, {DType::e4m3fn, {10, 8, 1}},   {DType::e4m3fnuz, {11, 8, 1}},
     {DType::e5m2, {12, 8, 1}}, {DType::e5m2fnuz, {13, 8, 1}}, {DType::i8, {0, 8, 1}},
     {DType::i32, {0, 32, 1}},  {DType::i64, {0, 64, 1}},      {DType::u8, {1, 8, 1}},
+    {DType::i16, {0, 16, 1}},
 };
 
 }  // namespace

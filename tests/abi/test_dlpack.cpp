@@ -59,6 +59,7 @@ const Code kCodes[] = {
     {DType::i32, ISOMER_I32, {kDLInt, 32, 1}},
     {DType::i64, ISOMER_I64, {kDLInt, 64, 1}},
     {DType::u8, ISOMER_U8, {kDLUInt, 8, 1}},
+    {DType::i16, ISOMER_I16, {kDLInt, 16, 1}},
 };
 
 /// A DLTensor as a producer hands it over, seen as ours.
@@ -177,7 +178,7 @@ TEST(Dlpack, WhatATensorCannotHoldIsRefusedWithASentence) {
             "tensor: a dtype of isomer expected, got DLPack code 99, 8 bits, 1 lanes");
   for (const DLDataType unknown : std::vector<DLDataType>{{kDLBool, 8, 1},
                                                           {kDLComplex, 64, 1},
-                                                          {kDLInt, 16, 1},
+                                                          {kDLUInt, 16, 1},
                                                           {kDLUInt, 32, 1},
                                                           {kDLFloat, 8, 1},
                                                           {kDLFloat8_e3m4, 8, 1},

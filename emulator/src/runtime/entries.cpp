@@ -63,7 +63,7 @@ Element element_of(std::string type) {
       {"double", 1},         {"float", 2},      {"_Float16", 3},       {"half", 3},
       {"signed char", 9},    {"char", 9},       {"int", 10},           {"unsigned int", 10},
       {"long", 11},          {"long long", 11}, {"unsigned long", 11}, {"unsigned long long", 11},
-      {"unsigned char", 12}, {"bool", 13},      {"short", 14},         {"uint", 10},
+      {"unsigned char", 12}, {"bool", 14},      {"short", 13},         {"uint", 10},
       {"uchar", 12},         {"longlong", 11},  {"ulonglong", 11},     {"ulong", 11}};
   static const Word parts[] = {{"E4m3Fnuz", 7}, {"e4m3fnuz", 7}, {"E5m2Fnuz", 8}, {"e5m2fnuz", 8},
                                {"E4m3", 5},     {"e4m3", 5},     {"E5m2", 6},     {"e5m2", 6},

@@ -27,6 +27,7 @@ const std::map<DType, std::vector<std::string>>& spellings() {
       {DType::i32, {"int32", "int"}},
       {DType::i64, {"int64", "long"}},
       {DType::u8, {"uint8", "byte"}},
+      {DType::i16, {"int16", "short"}},
       {DType::e4m3fn, {"float8_e4m3fn", "e4m3fn", "float8", "fp8", "e4m3"}},
       {DType::e4m3fnuz, {"float8_e4m3fnuz", "e4m3fnuz"}},
   };

@@ -18,15 +18,16 @@ bool letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
 
 /// c10's names of scalar types.
 DType of_scalar_type(const std::string& name) {
-  static const std::array<std::pair<const char*, DType>, 9> kNames = {{{"Float", DType::f32},
-                                                                       {"Half", DType::f16},
-                                                                       {"BFloat16", DType::bf16},
-                                                                       {"Double", DType::f64},
-                                                                       {"Char", DType::i8},
-                                                                       {"Byte", DType::u8},
-                                                                       {"Int", DType::i32},
-                                                                       {"Long", DType::i64},
-                                                                       {"Float8_e4m3fn", DType::e4m3fn}}};
+  static const std::array<std::pair<const char*, DType>, 10> kNames = {{{"Float", DType::f32},
+                                                                        {"Half", DType::f16},
+                                                                        {"BFloat16", DType::bf16},
+                                                                        {"Double", DType::f64},
+                                                                        {"Char", DType::i8},
+                                                                        {"Byte", DType::u8},
+                                                                        {"Short", DType::i16},
+                                                                        {"Int", DType::i32},
+                                                                        {"Long", DType::i64},
+                                                                        {"Float8_e4m3fn", DType::e4m3fn}}};
   for (const auto& [spelling, dtype] : kNames)
     if (name == spelling) return dtype;
   return DType::none;

@@ -16,6 +16,7 @@ struct NamedSize {
   bool stride = false;     ///< the stride of that dimension
   std::string over = {};   ///< of a quotient of two sizes, `k // scales.shape[0]`: the other one's tensor
   int over_dim = 0;
+  int less = 0;  ///< it is so much less than the dimension, as of offsets: [sequences + 1]
 };
 using NamedSizes = std::vector<NamedSize>;
 

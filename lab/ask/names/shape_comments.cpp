@@ -52,7 +52,10 @@ void add_dimensions(const std::string& tensor, const std::vector<std::string>& p
   if (parts.empty() || std::find(parts.begin() + 1, parts.end(), "...") != parts.end()) return;
   const int count = static_cast<int>(parts.size());
   for (int i = open ? 1 : 0; i < count; ++i) {
-    const std::string& name = parts[static_cast<std::size_t>(i)];
+    std::string name = parts[static_cast<std::size_t>(i)];
+    static const Pattern one_more("([A-Za-z_]\\w*) *\\+ *1");
+    const bool less = one_more.is(name);
+    if (less) name = name.substr(0, name.find_first_of(" +"));
     if (std::isdigit(static_cast<unsigned char>(name.front())) != 0 ||
         name.find_first_of("+-*/ ") != std::string::npos)
       continue;
@@ -61,6 +64,7 @@ void add_dimensions(const std::string& tensor, const std::vector<std::string>& p
     size.tensor = tensor;
     size.dim = open ? i - count : i;
     size.rank = open ? -1 : count;
+    size.less = less ? 1 : 0;
     found.push_back(std::move(size));
   }
 }
@@ -79,7 +83,8 @@ NamedSizes sizes_in_words(const std::string& comments) {
   static const Pattern shape(
       "([A-Za-z_]\\w*(?:(?:[ \\t]*[,/][ \\t]*|[ \\t]+and[ \\t]+)[A-Za-z_]\\w*)*)"
       "(?:[ \\t]+(?:u?int\\d*|float\\d*|fp\\d+|bf16|bfloat16|half|bool|long))?[ \\t]*"
-      "(?::|=|is|are|of shape|has shape)?[ \\t]*(?:of[ \\t]+)?(?:shape)?[ \\t]*[:=]?[ "
+      "(?::|=|is|are|of shape|has shape)?[ \\t]*(?:(?:u?int\\d*|float\\d*|fp\\d+|bf16|bfloat16|half|bool|"
+      "long)[ \\t]*)?(?:of[ \\t]+)?(?:shape)?[ \\t]*[:=]?[ "
       "\\t]*[\\[(]([^\\])\\[(]*)[\\])]");
   static const Pattern word("[A-Za-z_]\\w*");
   NamedSizes found;

@@ -129,6 +129,12 @@ class Grouping {
       joined.parts.push_back({group.parts.front().parameter, group.key + group.parts.front().suffix});
     }
     if (joined.parts.size() < 2) return;
+    // Of `stride_t, stride_h, stride_d` the first is a dimension's, too, whether or not a tensor is called t.
+    for (const Group& group : list)
+      if (group.said && group.parts.size() == 1 && group.parts.front().suffix.empty() &&
+          group.key.size() == 1 && is_dimension(group.key) &&
+          group.parts.front().parameter + 1 == joined.parts.front().parameter)
+        joined.parts.insert(joined.parts.begin(), {group.parts.front().parameter, group.key});
     std::erase_if(list, [&](const Group& group) {
       return std::any_of(joined.parts.begin(), joined.parts.end(),
                          [&](const Part& part) { return part.parameter == group.parts.front().parameter; });

@@ -254,7 +254,7 @@ std::vector<std::optional<StrideOf>> strides_of(const Entry& entry, const Replay
     for (std::size_t r = 0; r < shapes.size() && r < replayed.roles.size(); ++r) {
       const int rank = static_cast<int>(shapes[r].size()), dim = size.dim < 0 ? size.dim + rank : size.dim;
       if (replayed.roles[r].name == size.tensor && size.rank == rank && dim >= 0 && dim < rank &&
-          !size.stride && !size.all && !size.flattened && size.over.empty())
+          !size.stride && !size.all && !size.flattened && size.over.empty() && size.less == 0)
         shapes[r][static_cast<std::size_t>(dim)] = size.name;
     }
   for (int& role : tensors) {
@@ -262,6 +262,26 @@ std::vector<std::optional<StrideOf>> strides_of(const Entry& entry, const Replay
     if (role >= 0 && !replayed.roles[static_cast<std::size_t>(role)].tensor) role = -1;
   }
   return strides_by_name(entry, port, shapes, tensors, taken);
+}
+
+/// The bytes of an element of the first memory whose type the parameters leave open, where a name asks for
+/// them.
+std::optional<Passing> bytes_of_element(const Parameter& parameter, const std::vector<Parameter>& parameters,
+                                        const std::vector<int>& role_at, const Replayed& replayed) {
+  static const Pattern bytes(
+      "(?:elem(?:ent)?|elt|item|dtype|type)_?(?:size|bytes)|bytes_per_(?:elem(?:ent)?|item)|esize|"
+      "sizeof_(?:elem(?:ent)?|type|item)");
+  if (parameter.kind != Kind::integer || !bytes.is(lower_case(parameter.name))) return std::nullopt;
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    if (role_at[p] < 0 || !is_memory(parameters[p]) || parameters[p].element != DType::none) continue;
+    const Value& value = replayed.values[static_cast<std::size_t>(role_at[p])];
+    if (!value.is_tensor()) continue;
+    Passing passing;
+    passing.what = What::bytes_of_element;
+    passing.role = role_at[p];
+    return passing;
+  }
+  return std::nullopt;
 }
 
 /// The tensor that an array of sizes or strides is of: the one that its name begins, or the pointer before it
@@ -396,6 +416,9 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
       }
     } else if (is_number(parameters[p]) && left_out(replayed, parameters[p]) != nullptr) {
       passing = stand_in(parameters[p], replayed, p, bound);
+    } else if (const std::optional<Passing> bytes =
+                   bytes_of_element(parameters[p], parameters, role_at, replayed)) {
+      passing = *bytes;
     } else if (arrays[p].what != What::none) {
       passing.role = role_of_array(arrays[p], p, parameters, replayed.roles, role_at);
       passing.what = passing.role < 0 ? What::none : arrays[p].what;

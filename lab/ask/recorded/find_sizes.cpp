@@ -309,6 +309,20 @@ bool take_settled(Approach& approach, const std::vector<Replayed>& calls, const 
         form = std::move(other);
       }
     }
+  // A tensor that the other calls had not, as offsets of sequences, may say one of them.
+  const Form by_others = form;
+  count = 0;
+  for (const auto& [at, size] : places)
+    for (const Passing& option : now.right ? std::vector<Passing>() : sizes_of_calls(calls)) {
+      Form other = by_others;
+      other.passings[at] = option;
+      if (now.right || count == kMostTried || !known.insert(numbers_passed(other, calls)).second) continue;
+      ++count;
+      if (const Tried with = tried_with(approach, other, tried); with.right) {
+        now = with;
+        form = std::move(other);
+      }
+    }
   if (!now.keeps) return false;
   right = now.right;
   approach.form = std::move(form);

@@ -88,6 +88,7 @@ std::optional<Passing> size_of_label(const Parameter& parameter, const Replayed&
       passing.what = size.stride ? What::stride : size.all ? What::elements : What::size;
       passing.dim = size.dim < 0 ? size.dim + rank : size.dim;
       if (!size.all && (passing.dim < 0 || passing.dim >= rank)) continue;
+      if (size.less != 0 && passing.what == What::size) passing.less = size.less;
       if (!size.over.empty() && !set_divisor(passing, size, replayed)) continue;
       return passing;
     }

@@ -94,6 +94,12 @@ Extents extents_of(const std::vector<Replayed>& calls) {
   return extents;
 }
 
+/// Colours, coordinates or the parts of a complex number.
+bool is_few(const Extent& extent) {
+  constexpr std::int64_t kMost = 4;
+  return std::all_of(extent.numbers.begin(), extent.numbers.end(), [](std::int64_t n) { return n <= kMost; });
+}
+
 /// A ratio of two extents; none where one call has a rest, or they are the same everywhere.
 std::optional<Passing> ratio_of(const Extent& one, const Extent& other) {
   bool more = false;
@@ -356,6 +362,7 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
   std::vector<std::size_t> chosen;
   bool all =
       true;  // every extent has to be said; otherwise those that lead a tensor and constants need not be
+  bool channels = false;  // so few that a kernel may have them as a constant, of a single call
   const auto keep = [&] {
     std::vector<bool> covered = said;
     for (const std::size_t each : chosen)
@@ -364,8 +371,14 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
     for (std::size_t e = 0; e < covered.size(); ++e)
       for (std::size_t o = 0; o < covered.size() && !covered[e]; ++o)
         covered[e] = chosen_ones[o] && made[e][o];
-    for (std::size_t e = 0; e < covered.size(); ++e)
-      if (!covered[e] && (all || (!extents.list[e].leads && !extents.list[e].constant()))) return;
+    bool left = false;  // what says every size is among the others already
+    for (std::size_t e = 0; e < covered.size(); ++e) {
+      if (covered[e]) continue;
+      const Extent& extent = extents.list[e];
+      if (all || (!extent.leads && !extent.constant() && !(channels && is_few(extent)))) return;
+      left = true;
+    }
+    if (channels && !left) return;
     LikelySizes way;
     way.form = form;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
@@ -411,7 +424,19 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
     std::stable_sort(ways.begin(), ways.end(), by_likelihood);
   };
   search();
-  if (!ways.empty() && ways.front().against == 0) return ways;
+  if (!ways.empty() && ways.front().against == 0) {
+    // Behind the first of these, which say every size.
+    constexpr std::size_t kFirst = 12, kMostOfChannels = 8;
+    std::vector<LikelySizes> strict = std::exchange(ways, {});
+    all = false;
+    channels = calls.size() == 1 && unsure.size() > 1;
+    if (channels) choose();
+    std::erase_if(ways, [](const LikelySizes& each) { return each.against > 0 || each.inverted > 0; });
+    if (ways.size() > kMostOfChannels) ways.resize(kMostOfChannels);
+    strict.insert(strict.begin() + static_cast<std::ptrdiff_t>(std::min(strict.size(), kFirst)), ways.begin(),
+                  ways.end());
+    return strict;
+  }
   std::vector<LikelySizes> shares = std::exchange(ways, {});
   options = options_of(extents, std::any_of(unsure.begin(), unsure.end(), of_parts));
   for (std::size_t e = 0; e < extents.list.size(); ++e) {

@@ -28,6 +28,8 @@ std::int64_t inner_of(const Tensor& tensor, int dim) {
 
 /// The number that is passed so in a call.
 std::int64_t number_of(const Passing& passing, const Replayed& replayed) {
+  if (passing.what == What::computed)
+    return replayed.values[static_cast<std::size_t>(passing.computed)].integer;
   const Tensor& tensor = replayed.values[static_cast<std::size_t>(passing.role)].tensor;
   const std::int64_t last = tensor.rank > 0 ? std::max<std::int64_t>(tensor.size(-1), 1) : 1;
   return passing.what == What::elements ? tensor.numel()
@@ -86,6 +88,18 @@ std::vector<Passing> sizes_of_calls(const std::vector<Replayed>& calls) {
     add(passing);
   }
   for (const Passing& passing : ratios_of_sizes(calls)) add(passing);
+  // What the label computes from them, as the root of one.
+  for (std::size_t place = calls.front().roles.size(); place < calls.front().values.size(); ++place) {
+    if (!std::all_of(calls.begin(), calls.end(), [&](const Replayed& call) {
+          return place < call.values.size() && call.values[place].kind == Value::Kind::integer &&
+                 call.values[place].integer > 0;
+        }))
+      continue;
+    Passing passing;
+    passing.what = What::computed;
+    passing.computed = static_cast<int>(place);
+    add(passing);
+  }
   return options;
 }
 

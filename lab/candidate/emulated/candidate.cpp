@@ -70,6 +70,8 @@ std::string type_name(DType dtype, bool hip) {
       return "long";
     case DType::u8:
       return "unsigned char";
+    case DType::i16:
+      return "short";
     case DType::e4m3fn:
       return "__nv_fp8_e4m3";
     case DType::e5m2:
@@ -158,8 +160,8 @@ class CompiledCandidate final : public Candidate {
                                               ? "-ftrivial-auto-var-init=zero"
                                               : "-ftrivial-auto-var-init=pattern");
     options_.every_refused_line = settings_.exchangeable;
-    // With its edits a source is many times as long, and what PyTorch's headers bring is, too: the compiler's time
-    // is worth more than the calls'. The precompiled headers serve both only with the same flags.
+    // With its edits a source is many times as long, and what PyTorch's headers bring is, too: the compiler's
+    // time is worth more than the calls'. The precompiled headers serve both only with the same flags.
     if (settings_.exchangeable || traits.torch) options_.compile_flags.emplace_back("-O1");
     if (source_ != path_) {
       const std::string folder = fs::absolute(path_).parent_path().string();

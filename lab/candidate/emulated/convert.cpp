@@ -14,37 +14,18 @@ using emulator::EntryInfo;
 using emulator::EntryParameter;
 using emulator::SessionValue;
 
-// The emulator's numbers of element types are ours; two more of its own (bool, 16-bit integers) have no name
-// here.
-constexpr emulator::Element kBoolean = 13, kShort = 14;
+// The emulator's numbers of element types are ours; one more of its own has no name here.
+constexpr emulator::Element kBoolean = 14;
 
 DType dtype_of_element(emulator::Element element) {
   if (element == kBoolean) return DType::u8;
   return element < kDTypeCount ? static_cast<DType>(element) : DType::none;
 }
 
-static_assert(static_cast<int>(DType::u8) == 12 &&
+static_assert(static_cast<int>(DType::u8) == 12 && static_cast<int>(DType::i16) == 13 &&
               static_cast<int>(Parameter::Kind::unknown) == static_cast<int>(EntryParameter::Kind::unknown));
 
 SourcePlace place_of(const emulator::Place& place) { return {place.file, static_cast<int>(place.line)}; }
-
-// Sixteen-bit integers, which no op has, become the next larger ones.
-Value widened(const SessionValue& from) {
-  Value value = tensor_value(from.name, DType::i32, from.shape);
-  const auto* source = reinterpret_cast<const std::int16_t*>(
-      static_cast<const std::byte*>(from.storage.get()) + from.storage_offset);
-  std::vector<std::int64_t> index(from.shape.size(), 0);
-  auto* out = static_cast<std::int32_t*>(value.tensor.data);
-  for (std::int64_t i = 0, n = value.tensor.numel(); i < n; ++i) {
-    std::int64_t offset = 0, rest = i;
-    for (std::size_t d = from.shape.size(); d-- > 0;) {
-      offset += rest % from.shape[d] * from.strides[d];
-      rest /= from.shape[d];
-    }
-    out[i] = source[offset];
-  }
-  return value;
-}
 
 /// What the emulator says of an access in a sentence, as facts.
 Seen seen_of(emulator::Report& r) {
@@ -104,7 +85,6 @@ SessionValue session_value(const Value& value, std::size_t index) {
 }
 
 Value lab_value(const SessionValue& from) {
-  if (from.kind == emulator::ValueKind::tensor && from.element == kShort) return widened(from);
   Value value;
   value.kind = static_cast<Value::Kind>(from.kind);
   value.integer = from.integer;
@@ -140,7 +120,9 @@ Entry lab_entry(const EntryInfo& info) {
     parameter.kind = static_cast<Parameter::Kind>(p.kind);
     parameter.name = p.name;
     parameter.type = p.type;
+    // Words of 16 bits may hold numbers of any such type.
     parameter.element = dtype_of_element(p.element);
+    if (parameter.element == DType::i16) parameter.element = DType::none;
     parameter.is_const = p.is_const;
     parameter.bits = p.bits;
     parameter.has_default = p.has_default;

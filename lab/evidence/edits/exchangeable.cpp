@@ -131,8 +131,10 @@ void EditPlaces::find_choices() {
   // `if (cols % 4 == 0)`, by a number that is given: whole vectors are read, or they are not.
   const auto asks_a_size = [&](std::size_t open) {
     for (std::size_t k = open + 1; k < tokens_[open].partner; ++k) {
-      if (!tokens_.is(k, "%") || !tokens_.is_name(k - 1) || tokens_[k + 1].kind != CppToken::Kind::number)
-        continue;
+      const bool rest =
+          tokens_.is(k, "%") || (tokens_.is(k, "&") && (tokens_.is(k + 1, "1") || tokens_.is(k + 1, "3") ||
+                                                        tokens_.is(k + 1, "7") || tokens_.is(k + 1, "15")));
+      if (!rest || !tokens_.is_name(k - 1) || tokens_[k + 1].kind != CppToken::Kind::number) continue;
       const std::size_t name = tokens_.is(k - 2, ".") || tokens_.is(k - 2, "->") ? k - 3 : k - 1;
       const CppVariable* variable = functions_.named(name);
       if (variable != nullptr && functions_.is_parameter(*variable)) return true;
@@ -177,9 +179,33 @@ void EditPlaces::find_choices() {
       if (tokens_.is(i, "%") ? is_bool || is_size : is_address) mark(first, last);
     }
   }
+  find_threads();
   for (std::size_t i = 1; i + 1 < tokens_.size(); ++i)
     if (tokens_.is(i, "(") && asked.count(tokens_.text(i - 1)) > 0 && tokens_.is(tokens_[i].partner + 1, "{"))
       mark(tokens_[i].partner + 1, tokens_[tokens_[i].partner + 1].partner);
+}
+
+void EditPlaces::find_threads() {
+  std::set<std::string_view> threads;  // variables of how many threads a block has
+  for (std::size_t i = 1; i + 1 < tokens_.size(); ++i) {
+    if (!tokens_.is(i, "<<<")) continue;
+    std::size_t k = i + 1;
+    while (k < tokens_.size() && !tokens_.is(k, ",") && !tokens_.is(k, ">>>")) k = tokens_.behind(k);
+    if (tokens_.is(k, ",") && tokens_.is_name(k + 1) && (tokens_.is(k + 2, ",") || tokens_.is(k + 2, ">>>")))
+      threads.insert(tokens_.text(k + 1));
+  }
+  const auto body = [&](std::size_t i) { return functions_.in_body(i) || functions_.is_declared_here(i); };
+  // `dim3 block(threads, 1);`
+  for (std::size_t i = 1; i + 1 < tokens_.size(); ++i)
+    if (threads.count(tokens_.text(i)) > 0 && tokens_.is(i - 1, "dim3") && tokens_.is(i + 1, "("))
+      for (std::size_t k = i + 2; k < tokens_[i + 1].partner; ++k)
+        if (functions_.named(k) != nullptr) threads.insert(tokens_.text(k));
+  for (std::size_t i = 1; i + 1 < tokens_.size(); ++i) {
+    if (threads.count(tokens_.text(i)) == 0 || !body(i) || tokens_.is(i - 1, ".") ||
+        !tokens_.text(i + 1).ends_with('=') || tokens_.is(i + 1, "=="))
+      continue;
+    for (std::size_t k = i; k < tokens_.size() && !tokens_.is(k, ";"); ++k) chooses_[k] = true;
+  }
 }
 
 bool EditPlaces::open_object(std::size_t token) const {

@@ -28,6 +28,19 @@ bool is_null_test(const EditPlaces& places, std::size_t at) {
   return (is_null(at + 1) && is_pointer(at - 1)) || (is_null(at - 1) && is_pointer(at + 1));
 }
 
+/// Whether a real number stands there, which no count is.
+bool is_real(const EditPlaces& places, std::size_t first, std::size_t last) {
+  for (std::size_t i = first; i <= last; ++i) {
+    const CppVariable* named = places.functions().named(i);
+    if (places.tokens()[i].kind == CppToken::Kind::number
+            ? is_real_number(std::string(places.tokens().text(i)))
+            : places.tokens().is(i, "float") || places.tokens().is(i, "double") ||
+                  (named != nullptr && is_real_type(named->type)))
+      return true;
+  }
+  return false;
+}
+
 void add_operator(EditPlaces& places, std::size_t at) {
   const CppTokens& tokens = places.tokens();
   const ExchangedOperator* op = operator_of(tokens.text(at));
@@ -53,6 +66,8 @@ void add_operator(EditPlaces& places, std::size_t at) {
       places.add({{first, at + 1, std::string(tokens.text(at + 1))}}, code, rank);
     else if (other == "exchanged")
       places.add({{first, last, right + " - " + left}}, code, rank);
+    else if (other == "up" && is_real(places, first, last))
+      continue;
     else if (other == "up")
       places.add({{first, last, fmt::format("({} + {} - 1) / {}", left, right, right)}}, Code::tail_mask, 1);
     else

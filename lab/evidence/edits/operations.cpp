@@ -15,6 +15,7 @@
 namespace isomer::lab {
 namespace {
 
+constexpr int kBindsAsProduct = 5;
 constexpr std::size_t kMostSizes = 3;
 constexpr std::size_t kMostFound = 4;  ///< elements and products of the function that are tried
 
@@ -32,6 +33,8 @@ class LackedOperations {
       add_divided(value, i, last);
       add_going_on(value, i, last);
     }
+    if (value.kind == SourceValue::Kind::real || value.kind == SourceValue::Kind::other)
+      for (std::size_t i = value.first; i < value.last; ++i) add_real_quotient(value, i);
     if (value.target.ends_with("+=")) add_counted(value);
     if (value.kind == SourceValue::Kind::whole && !value.begins_loop && value.target != "bound")
       add_beginning(value);
@@ -98,7 +101,7 @@ class LackedOperations {
       const bool absolute = each == "fabsf";
       if (!absolute && count++ >= kMostSizes) continue;
       changed_.add(value, {{first, last, fmt::format("{}({})", each, text(first, last))}},
-                   absolute ? Code::missing_absolute : Code::missing_term, 4);
+                   absolute ? Code::missing_absolute : Code::wrong_expression, 4);
     }
   }
 
@@ -129,6 +132,27 @@ class LackedOperations {
     }
     if (!compared && first > value.first && !is_product(first - 1))
       changed_.add(value, {{first, last, own + " * 2"}}, Code::wrong_expression, 4);
+  }
+
+  /// `(step + 1) / all` as a real quotient.
+  void add_real_quotient(const SourceValue& value, std::size_t at) {
+    if (!tokens_.is(at, "/") || at == value.first || !ends_value(places_, at - 1)) return;
+    const std::size_t left = begin_of_operand(places_, at - 1, kBindsAsProduct),
+                      right = end_of_operand(tokens_, at + 1, kBindsAsProduct);
+    if (left < value.first || right > value.last || (left > value.first && tokens_.is(left - 1, ")"))) return;
+    for (std::size_t i = left; i <= right; ++i) {
+      const CppVariable* named = places_.functions().named(i);
+      if (tokens_.is(i, "[") || tokens_.is(i, ",") || tokens_.is(i, "?") ||
+          (tokens_.is_name(i) ? named == nullptr || !is_whole_type(named->type)
+                              : tokens_[i].kind == CppToken::Kind::number && is_real_number(text(i, i))))
+        return;
+    }
+    // An index stays whole.
+    int depth = 0;
+    for (std::size_t i = value.first; i < left; ++i)
+      depth += tokens_.is(i, "[") ? 1 : tokens_.is(i, "]") ? -1 : 0;
+    if (depth == 0)
+      changed_.add(value, {{left, left, "(double)" + text(left, left)}}, Code::wrong_expression, 2);
   }
 
   /// `place[d]` as `place[d]++`: the next one that reads it goes on behind it.
@@ -220,7 +244,7 @@ class LackedOperations {
       if (tokens_.is(i, "/")) divided = divided == 0 ? i : value.last;
     }
     if (choice == 0 || divided <= choice || divided >= value.last) return;
-    const std::size_t left = begin_of_operand(places_, divided - 1, 5);
+    const std::size_t left = begin_of_operand(places_, divided - 1, kBindsAsProduct);
     const std::string size = text(divided + 1, value.last);
     if (left <= choice || !is_whole(left, end_of_name(left))) return;
     changed_.add(

@@ -73,6 +73,8 @@ class EditPlaces {
 
   /// What asks which kernel is launched, or whether memory begins at a whole vector.
   void find_choices();
+  /// What says how many threads a block has: a kernel with a fault of its own may be right with others.
+  void find_threads();
   /// Conditions that the compiler decides.
   void find_constant();
   /// What a function of the source is given to write to: another expression there has no place in memory.

@@ -116,7 +116,8 @@ class Reals {
     if (at == 0 || (!is_product(at - 1) && !is_product(last + 1)) || at == value.first) return;
     for (const std::string& each : functions_)
       if (at < 2 || !tokens_.is(at - 2, each))
-        changed_.add(value, {{at, last, fmt::format("{}({})", each, text(at, last))}}, Code::missing_term, 3);
+        changed_.add(value, {{at, last, fmt::format("{}({})", each, text(at, last))}},
+                     each == "fabsf" ? Code::missing_absolute : Code::wrong_expression, 3);
   }
 
   /// What a function is given, within a bound.
@@ -212,7 +213,8 @@ class Reals {
       changed_.add(value, {{value.first, value.last, std::move(made)}}, code, 3);
     };
     put(fmt::format("fabsf({})", own), Code::missing_absolute);
-    for (const std::string& each : functions_) put(fmt::format("{}({})", each, own), Code::missing_term);
+    for (const std::string& each : functions_)
+      if (each != "fabsf") put(fmt::format("{}({})", each, own), Code::wrong_expression);
     for (const std::string& bound : bounds_)
       for (const char* function : {"fminf", "fmaxf"})
         put(fmt::format("{}({}, {})", function, own, bound), Code::clamp);

@@ -49,9 +49,9 @@ inline c10::ScalarType scalar_type_of(int element) {
     case 12:
       return ScalarType::Byte;
     case 13:
-      return ScalarType::Bool;
-    case 14:
       return ScalarType::Short;
+    case 14:
+      return ScalarType::Bool;
     default:
       throw UnknownElement(
           "these PyTorch headers know no such element type (8-bit floats came with PyTorch 2.1)");

@@ -127,6 +127,7 @@ Finding factors_of_wrong(const Compared& c, const std::vector<double>& want,
                                  want.size() - at.size(), want.size(), said);
   finding.fix =
       "divide or multiply these elements by the original's number: what is counted for them is another";
+  finding.row_factor = true;
   return finding;
 }
 

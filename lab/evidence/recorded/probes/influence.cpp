@@ -451,6 +451,8 @@ class Influence {
         return;
       }
       if (last && leaves_out_regularly(role, dim)) return;
+      // What an index names, or so many that no loop begins there, is left out for another reason.
+      if (!last && (!is_float(replayed_.values[role].tensor.dtype) || (least & (least - 1)) != 0)) return;
       if (last)
         tell(Code::tail_mask, role,
              fmt::format("the last {} of {} indices of dimension {} of {} influence no element", least, size,

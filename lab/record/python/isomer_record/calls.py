@@ -34,6 +34,7 @@ DTYPES = {
         ("int32", "i32"),
         ("int64", "i64"),
         ("uint8", "u8"),
+        ("int16", "i16"),
         ("bool", "u8"),
     )
     if hasattr(torch, name)

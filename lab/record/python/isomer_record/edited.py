@@ -118,6 +118,13 @@ def changed(before, after):
     return [i for i, (b, a) in enumerate(zip(before, after)) if isinstance(b, torch.Tensor) and not same(b, a)]
 
 
+def is_kept(tensor):
+    """Whether Isomer has its dtype: numbers of others are in no recording."""
+    from .calls import DTYPES
+
+    return str(tensor.dtype).replace("torch.", "") in DTYPES
+
+
 def same(a, b):
     return a.shape == b.shape and a.dtype == b.dtype and bool(((a == b) | (a != a) & (b != b)).all())
 
@@ -253,6 +260,7 @@ class Asking:
             after = list(args) + list(kwargs.values())
             of = [("after", i, after[i], before[i]) for i in self.written(index, before, after, edit)]
             of += [("returned", i, each, None) for i, each in enumerate(flat(result)) if isinstance(each, torch.Tensor)]
+            of = [each for each in of if is_kept(each[2])]
             if edit is not None and not self.has_the_shapes(index, of):
                 return {"values": None}
             outputs = []

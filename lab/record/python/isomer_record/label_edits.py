@@ -110,6 +110,14 @@ def additive_products(node):
     return isinstance(node.op, (ast.Add, ast.Sub)) and all(products) and ast.dump(node.left.right) != ast.dump(node.right.right)
 
 
+def is_alignment(node):
+    """Whether it is how many more keys there are than queries: Sk - Sq."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)):
+        return False
+    one, other = (getattr(each, "id", "").lower() for each in (node.left, node.right))
+    return "k" in one and "q" in other and one.replace("k", "q") == other
+
+
 def of_operands(node):
     """A term, a factor or a divisor left out, and another operator."""
     additive = isinstance(node.op, (ast.Add, ast.Sub))
@@ -120,6 +128,8 @@ def of_operands(node):
             code = "missing-max-subtraction"
         elif additive and isinstance(left, ast.Constant) and type(left.value) is int and left.value == 1:
             code = "off-by-one"
+        elif additive and is_alignment(left):
+            code = "mask-alignment"
         elif additive:
             code = "wrong-expression" if is_address(node) else "missing-term"
         elif isinstance(node.op, ast.Mult) and getattr(left, "id", "").startswith("stride"):
@@ -265,7 +275,8 @@ def of_node(node, holder=None):
             rest = node.values[:i] + node.values[i + 1 :]
             yield rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest), "missing-term"
     elif isinstance(node, (ast.List, ast.Tuple)) and len(node.elts) == 2 and isinstance(node.ctx, ast.Load):
-        yield type(node)(node.elts[::-1], ast.Load()), "layout-convention"
+        sizes = all(isinstance(each, (ast.Constant, ast.Subscript, ast.UnaryOp)) or len(getattr(each, "id", "long")) == 1 for each in node.elts)
+        yield type(node)(node.elts[::-1], ast.Load()), "layout-convention" if sizes else "argument-order"
     elif isinstance(node, ast.IfExp):
         yield node.body, "inverted-condition"
         yield node.orelse, "inverted-condition"
