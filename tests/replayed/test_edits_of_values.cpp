@@ -324,6 +324,38 @@ void f(const float* x, float* y, int n) { cudaMemset(y, 0, n * 3); }
     EXPECT_EQ(edits.count(each), 1u) << each;
 }
 
+TEST(EditsOfValues, ReachWhatIsNestedAndWhatARowOfStatementsLacks) {
+  const std::set<std::string> edits = edits_of(R"(
+struct Sums { float m, sx, sy; };
+__global__ void k(const float* x, float4* y, float* total, float t, float eps, int n) {
+  const int i = threadIdx.x;
+  Sums s;
+  s.sx *= eps; s.m *= eps;
+  float4 v = y[i];
+  v.x *= t; v.y *= t; v.z *= t;
+  y[i] = v;
+  float m = x[i], m2 = x[i + n];
+  float low = fmaxf(sqrtf(m), eps);
+  float sum = m + m2 * expf(m2 - t);
+  float size = log1pf(fabsf(t));
+  float part = 3.0f * m - m2;
+  float whole = eps * m2;
+  float series = 2.0f / t;
+  int at = i;
+  if (at >= n) at = n - 1;
+  if (t > 0.f) low = sum; else low = size;
+  *total = low + part + whole + series + at;
+}
+)");
+  for (const char* each :
+       {"s.sx *= eps; s.m *= eps; s.sy *= eps;", "v.x *= t; v.y *= t; v.z *= t; v.w *= t;",
+        "float low = sqrtf(fmaxf(m, eps));", "float sum = m * expf(m - t) + m2 * expf(m2 - t);",
+        "float size = copysignf(log1pf(fabsf(t)), t);", "float part = m - 3.0f * m2;",
+        "float whole = eps * eps * m2;", "float series = 2.0f / t - 1.0f;", "if (at >= n) at = at - n;",
+        "if (t > 0.f) low = sum; low = size;", "*total += low + part + whole + series + at;"})
+    EXPECT_EQ(edits.count(each), 1u) << each;
+}
+
 TEST(EditsOfValues, OfHostCodeExchangeSizesStridesAndDimensions) {
   const std::set<std::string> edits = edits_of(R"(
 __global__ void k(const float* x, const float* v, float* v_out, int n, float beta) {}

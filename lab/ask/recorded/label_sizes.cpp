@@ -36,6 +36,16 @@ std::string stem(const std::string& name) {
   return text;
 }
 
+/// Whether a tensor of the call is meant: by its name, or by the end of it where no other has that name.
+bool is_called(const Replayed& replayed, std::size_t role, const std::string& tensor) {
+  constexpr std::size_t kShortest = 3;
+  const std::string name = bare(tensor);
+  if (bare(replayed.roles[role].name) == name) return true;
+  return tensor.size() >= kShortest && replayed.roles[role].name.ends_with("_" + tensor) &&
+         std::none_of(replayed.roles.begin(), replayed.roles.end(),
+                      [&](const Port::Role& each) { return bare(each.name) == name; });
+}
+
 }  // namespace
 
 bool counts_choices(const std::string& name) {
@@ -75,7 +85,7 @@ std::optional<Passing> size_of_label(const Parameter& parameter, const Replayed&
   for (const NamedSize& size : sizes) {
     if (bare(size.name) != bare(parameter.name)) continue;
     for (std::size_t r = 0; r < replayed.roles.size(); ++r) {
-      if (!replayed.values[r].is_tensor() || bare(replayed.roles[r].name) != bare(size.tensor)) continue;
+      if (!replayed.values[r].is_tensor() || !is_called(replayed, r, size.tensor)) continue;
       const int rank = replayed.values[r].tensor.rank;
       Passing passing;
       passing.role = static_cast<int>(r);

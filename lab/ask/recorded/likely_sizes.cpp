@@ -182,6 +182,7 @@ bool speaks_against(const std::string& name, const Option& option, const Extents
       "d?_?x?_?h_?x?_?w|(?:n_|num_)?(?:spatial|inner|plane|pixels?|area|positions)(?:_?(?:size|dim|len|count)"
       ")?");
   if (option.passing.what == What::inner) return !inner.is(lower);
+  if (option.passing.what == What::rows && all.is(lower)) return true;
   if (option.passing.what != What::size)
     return rows.is(lower) ? option.passing.what != What::rows
                           : !all.is(lower) && !may_be_all.is(lower) && !(lone && may_be_all_alone.is(lower));

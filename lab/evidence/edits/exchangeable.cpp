@@ -348,6 +348,7 @@ Exchangeable exchangeable(const std::string& source, const RefusedEdits& refused
   add_insertions(places);
   add_bounds(places);
   add_statements(places);
+  add_series(places);
   add_ways(places);
   add_carried(places);
   add_rewrites(places);

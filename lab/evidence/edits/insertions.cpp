@@ -423,7 +423,8 @@ class Insertions {
     const int number = places_.next();
     std::string list;
     for (const std::string& function : places_.label().functions) {
-      places_.add({{first, last, fmt::format("{}({})", function, own)}}, Code::missing_term, 3);
+      places_.add({{first, last, fmt::format("{}({})", function, own)}},
+                  function == "fabsf" ? Code::missing_absolute : Code::wrong_expression, 3);
       list += fmt::format(", [](float v) {{ return {}(v); }}", function);
     }
     if (!list.empty())

@@ -28,7 +28,7 @@ class LackedOperations {
     for (std::size_t i = value.first; i <= value.last; ++i) {
       if (!begins_operand(i)) continue;
       const std::size_t last = end_of_name(i);
-      if (last > value.last) continue;
+      if (last > value.last || tokens_.is(last + 1, "(")) continue;
       add_function(value, i, last);
       add_divided(value, i, last);
       add_going_on(value, i, last);

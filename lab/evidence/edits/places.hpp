@@ -159,6 +159,8 @@ void add_ways(EditPlaces& places);
 void add_statements(EditPlaces& places);
 /// What was read and is to be kept, and what is to be done only below a size.
 void add_carried(EditPlaces& places);
+/// Statements that a row of alike ones lacks, or that an `else` keeps from being reached.
+void add_series(EditPlaces& places);
 /// Whole values that are put together in another way, or have changed places.
 void add_rewrites(EditPlaces& places);
 /// What a round of a loop may lack: a first value, or a factor of what is summed up.

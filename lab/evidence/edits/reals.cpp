@@ -194,7 +194,8 @@ class Reals {
     const auto put = [&](std::string made, Code code, int rank) {
       changed_.add(value, {{value.first, value.last, std::move(made)}}, code, rank);
     };
-    if (!divided && !sum && product == 0) put(fmt::format("1.0f / ({})", own), Code::wrong_expression, 4);
+    if (!divided && !sum && product == 0 && !tokens_.is(value.first, "static_cast"))
+      put(fmt::format("1.0f / ({})", own), Code::wrong_expression, 4);
     if (!halves_) return;
     if (!sum) {
       put(own + " - 0.5f", Code::missing_term, 3);

@@ -199,8 +199,11 @@ class Rebuilt {
             Code::wrong_expression, 1);
       const std::string own = text(elements[i]);
       if (tokens_[elements[i].second].kind == CppToken::Kind::number)
-        for (const std::string& each : absent_.near(own))
-          add(line, {part(elements[i], each)}, Code::wrong_expression, is_nearly(each, own) ? kMistyped : 0);
+        for (const std::string& each : absent_.near(own[0] == '-' ? own.substr(1) : own)) {
+          const std::string with_sign = own[0] == '-' ? "-" + each : each;
+          add(line, {part(elements[i], with_sign)}, Code::wrong_expression,
+              is_nearly(with_sign, own) ? kMistyped : 0);
+        }
       if (tokens_[elements[i].second].kind == CppToken::Kind::number)
         add(line, {part(elements[i], own[0] == '-' ? own.substr(1) : "-" + own)}, Code::wrong_expression, 2);
     }

@@ -1,6 +1,7 @@
 #include "lab/evidence/edits/calls.hpp"
 #include "lab/evidence/edits/dimensions.hpp"
 #include "lab/evidence/edits/lacked.hpp"
+#include "lab/evidence/edits/nested.hpp"
 #include "lab/evidence/edits/operands.hpp"
 #include "lab/evidence/edits/operations.hpp"
 #include "lab/evidence/edits/reals.hpp"
@@ -454,6 +455,7 @@ void add_rewrites(EditPlaces& places) {
   add_reals(places, values, changed);
   add_dimensions(places, values, changed);
   add_operations(places, values, changed);
+  add_nested(places, values, changed);
   changed.write();
 }
 

@@ -240,6 +240,19 @@ std::size_t CppFunctions::declaration_at(std::size_t start, std::size_t last) {
   return i;
 }
 
+namespace {
+
+/// Whether a brace opens a list of values, as of `Stats{x, y}`, and no block.
+bool opens_values(const CppTokens& tokens, std::size_t open) {
+  constexpr std::array<std::string_view, 6> kBlocks = {"else", "do", "try", "const", "noexcept", "override"};
+  constexpr std::array<std::string_view, 4> kBefore = {"=", ",", "(", "return"};
+  if (open == 0) return false;
+  const std::string_view before = tokens.text(open - 1);
+  return among(kBefore, before) || (tokens.is_name(open - 1) && !among(kBlocks, before));
+}
+
+}  // namespace
+
 void CppFunctions::find_locals() {
   for (std::size_t i = 1; i < tokens_.size(); ++i) {
     if (!in_body_[i]) continue;
@@ -251,6 +264,8 @@ void CppFunctions::find_locals() {
          tokens_.is(tokens_[i - 1].partner - 1, "while"));
     starts_[i] = (before == ";" || before == "{" || before == "}" || before == "else" || behind) &&
                  !(before == "}" && tokens_.is(i, ";"));
+    if (before == "{" || before == "}")
+      starts_[i] = starts_[i] && !opens_values(tokens_, before == "{" ? i - 1 : tokens_[i - 1].partner);
     // The parts of a loop's head are no statements.
     if (before == ";")
       for (std::size_t k = i - 1, depth = 0; k-- > 0 && !tokens_.is(k, "{") && !tokens_.is(k, "}");) {
