@@ -16,7 +16,6 @@
 namespace isomer::lab {
 namespace {
 
-constexpr std::size_t kHandful = 24;  ///< of all calls together
 constexpr double kShortest = 1e-3;    ///< seconds of a call that are worth being compared
 constexpr std::size_t kMuchLess = 4;  ///< times so many elements are worth a call that is asked first
 
@@ -94,7 +93,12 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
   for (const CallOutcome& outcome : outcomes) elements += outcome.elements;
   // Many edits make a handful of numbers right: then they have to be right for others, too.
   const bool few = elements < kHandful;
-  if (few && (how.beyond == nullptr || how.beyond->empty())) return {};
+  std::size_t of_others = 0;
+  if (how.others != nullptr)
+    for (const AnsweredGroup& each : *how.others)
+      if (each.calls.front().call != calls.front().call)
+        for (const CallOutcome& outcome : each.outcomes) of_others += outcome.elements;
+  if (few && (how.beyond == nullptr || how.beyond->empty()) && elements + of_others < kHandful) return {};
   const auto holds_beyond = [&](const EditNumbers& numbers) {
     return how.beyond == nullptr ||
            std::all_of(how.beyond->begin(), how.beyond->end(), [&](const Replayed& each) {

@@ -13,6 +13,9 @@
 /// How edits of a candidate are tried one by one, whatever they are tried on.
 namespace isomer::lab {
 
+/// Of fewer numbers, of all calls together, many an edit makes each right.
+inline constexpr std::size_t kHandful = 24;
+
 using EditNumbers = decltype(Exchange::numbers);
 
 /// What an edit is asked, by its numbers: the smallest wrong call, by several threads at once, and then all

@@ -150,18 +150,36 @@ void leave_one_cause(const std::vector<AnsweredGroup>& groups, std::vector<Findi
   });
 }
 
+/// Whether the calls of each signature that are wrong have too few numbers for an edit, and those of all have
+/// enough.
+bool are_too_few(const std::vector<AnsweredGroup>& groups) {
+  std::size_t all = 0;
+  bool few = false;
+  for (const AnsweredGroup& each : groups) {
+    std::size_t own = 0;
+    for (const CallOutcome& outcome : each.outcomes) own += outcome.elements;
+    all += own;
+    few = few || (!each.right() && own < kHandful);
+    if (!each.right() && own >= kHandful) return false;
+  }
+  return few && all >= kHandful;
+}
+
 /// Once more where an edit explains some calls and not others: then one is looked for that explains all, or
-/// leaves those right that are.
+/// leaves those right that are. The same where the calls of one signature are too few for an edit.
 Judged judge_groups(const Asking& asking, Diagnosis& diagnosis) {
   Diagnosis first = diagnosis;
   Judged judged = judge_each(asking, nullptr, first);
   for (const bool right_ones : {false, true}) {
     std::vector<AnsweredGroup> others = judged.answered;
     if (right_ones) std::erase_if(others, [](const AnsweredGroup& each) { return !each.right(); });
+    const bool few = !right_ones && are_too_few(judged.answered) &&
+                     std::none_of(first.findings.begin(), first.findings.end(),
+                                  [](const Finding& each) { return each.decides; });
     if (judged.answered.size() < 2 || others.empty() ||
-        std::none_of(first.findings.begin(), first.findings.end(), [&](const Finding& each) {
+        (!few && std::none_of(first.findings.begin(), first.findings.end(), [&](const Finding& each) {
           return is_doubtful(each, asking.request.exchanging, others, right_ones);
-        }))
+        })))
       break;
     Diagnosis again = diagnosis;
     Judged then = judge_each(asking, &others, again);

@@ -106,7 +106,7 @@ class Calls {
     if (std::find(functions.begin(), functions.end(), own) == functions.end()) functions.push_back(own);
     for (const std::string& each : functions)
       changed_.add(value, {{inner.first, inner.second, fmt::format("{}({})", each, text(inner))}},
-                   Code::missing_term, 2);
+                   Code::wrong_expression, 2);
   }
 
   /// The highest bit for how many there are, less one: `31 - __clz(x)` for `__popc(x) - 1`.

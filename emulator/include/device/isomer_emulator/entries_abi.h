@@ -9,9 +9,10 @@ namespace isomer::emulator {
 enum class CallKind : std::int32_t { none, tensor, integer, real, boolean, text, dtype, list };
 
 /// Element types by number: none, f64, f32, f16, bf16, e4m3fn, e5m2, e4m3fnuz, e5m2fnuz, i8, i32, i64, u8,
-/// bool, i16.
+/// i16, bool.
 inline constexpr int kCallElements = 15;
-inline constexpr int kCallElementBytes[kCallElements] = {0, 8, 4, 2, 2, 1, 1, 1, 1, 1, 4, 8, 1, 1, 2};
+inline constexpr int kCallElementBytes[kCallElements] = {0, 8, 4, 2, 2, 1, 1, 1, 1, 1, 4, 8, 1, 2, 1};
+static_assert(kCallElementBytes[13] == sizeof(std::int16_t) && kCallElementBytes[14] == sizeof(bool));
 
 /// A strided view of a whole buffer; strides in elements.
 struct CallTensor {
