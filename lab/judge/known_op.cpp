@@ -322,7 +322,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     unwritten_elements(called.form, *called.port, numbers, probed.findings);
   diagnosis.calls += probed.calls;
   std::vector<Finding> causes = findings_of(*called.port, numbers, diagnosis.notes);
-  if (!how.watched) take_edit(causes, edit);
+  if (!how.watched) take_edit(causes, with_index(edit, probed.findings));
   // Of numbers that chance makes, the nearest set says nothing.
   if (numbers.raced && !numbers.explanation.explains)
     std::erase_if(causes, [](const Finding& each) { return each.strength == Strength::nearest; });

@@ -151,6 +151,18 @@ void take_edit_of_label(std::vector<Finding>& findings, Finding edit) {
   add_once(findings, std::move(edit));
 }
 
+Finding with_index(Finding edit, std::vector<Finding>& probed) {
+  const auto seen = std::find_if(probed.begin(), probed.end(),
+                                 [](const Finding& each) { return each.code == Code::ignores_index; });
+  if (edit.code != Code::wrong_expression || seen == probed.end()) return edit;
+  edit.code = seen->code;
+  edit.argument = seen->argument;
+  edit.role = seen->role;
+  edit.evidence = seen->evidence + "; " + edit.evidence;
+  probed.erase(seen);
+  return edit;
+}
+
 void drop_what_an_edit_explains(std::vector<Finding>& findings) {
   std::erase_if(findings, [](const Finding& each) {
     return is_of_numbers(each) || is_of_memory(each) ||

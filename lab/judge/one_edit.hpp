@@ -44,6 +44,9 @@ Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Qu
 /// What an edit makes right has one cause: of the findings of memory and numbers one stays, with the edit as
 /// its fix, or the edit's own does where several are told and none of them is of its kind.
 void take_edit(std::vector<Finding>& findings, Finding edit);
+/// The edit as what a probe saw of an index, where that is what it mends: one fault is told once.
+Finding with_index(Finding edit, std::vector<Finding>& probed);
+
 /// The same of an edit of the label, which explains all of an answer: what part of it looked like another
 /// cause is told no more.
 void take_edit_of_label(std::vector<Finding>& findings, Finding edit);

@@ -100,6 +100,10 @@ TorchFlags torch_flags(const fs::path& folder) {
   if (fs::exists(include / "c10/util/Float8_e4m3fn.h"))
     flags.definitions.emplace_back("ISOMER_EMULATOR_TORCH_FLOAT8=1");
   flags.link_flags.insert(flags.link_flags.end(), {"-ltorch_cpu", "-lc10"});
+  // As Debian builds it, TORCH_CHECK_EQ and the like are glog's.
+  if (text_of(include / "c10/macros/cmake_macros.h").find("#define C10_USE_GLOG") != std::string::npos &&
+      fs::exists("/usr/include/glog/logging.h"))
+    flags.link_flags.emplace_back("-lglog");
   const std::string version = text_of(include / "torch/csrc/api/include/torch/version.h");
   // In quotes, on the line of its name or, behind a backslash, on the next one.
   const std::size_t named = version.find("#define TORCH_VERSION ");

@@ -31,7 +31,7 @@ __global__ void group_quant(const T* k, const int* loc, int8_t* out, T* scale, i
 void destindex_copy_quantize_kv(at::Tensor K, at::Tensor DestLoc, at::Tensor Out, at::Tensor Out_scale) {
   const auto S = K.size(0), H = K.size(1), D = K.size(2);
   TORCH_CHECK(D % GROUP == 0, "head_dim must be divisible by 8");
-  TORCH_CHECK(Out_scale.size(2) == D / GROUP);
+  TORCH_CHECK_EQ(Out_scale.size(2), D / GROUP);
   if (S == 0 || H == 0 || D == 0) return;
   TORCH_CHECK(Out_scale.scalar_type() == K.scalar_type());
   AT_DISPATCH_FLOATING_TYPES_AND2(at::ScalarType::Half, at::ScalarType::BFloat16, K.scalar_type(), "g", ([&] {
