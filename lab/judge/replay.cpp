@@ -136,7 +136,8 @@ void leave_one_cause(const std::vector<AnsweredGroup>& groups, std::vector<Findi
   const bool wrong =
       std::any_of(groups.begin(), groups.end(), [](const AnsweredGroup& each) { return !each.right(); });
   if (wrong && std::any_of(findings.begin(), findings.end(), is_fault))
-    std::erase_if(findings, [](const Finding& each) { return each.beyond && each.edited.empty(); });
+    std::erase_if(findings,
+                  [](const Finding& each) { return each.beyond && each.edited.empty() && !is_remark(each); });
   const auto mends = [](const Finding& each) {
     return each.decides && each.strength == Strength::consistent;
   };

@@ -81,7 +81,7 @@ def test_a_tensor_that_requires_a_gradient_is_told_that_isomer_computes_forward_
     (lambda: torch.eye(3).to_sparse(), "cannot be read"),
     (lambda: torch.ones(3, dtype=torch.complex64), "torch.complex64"),
     (lambda: torch.ones(3, dtype=torch.bool), "torch.bool"),
-    (lambda: torch.ones(3, dtype=torch.int16), "torch.int16"),
+    (lambda: torch.ones(3, dtype=torch.int16), "i16"),
     (lambda: torch.ones(3, dtype=torch.float64), "f64"),
     (lambda: torch.ones(3, dtype=torch.complex64).conj().imag, "negated"),
     (lambda: torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8), "torch.qint8"),

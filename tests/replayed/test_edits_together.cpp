@@ -252,6 +252,31 @@ TEST(EditsTogether, AnEditNamesWhatLooksLikeItsConsequence) {
   EXPECT_EQ(code_of_both(seen, edit), Code::missing_barrier);
 }
 
+TEST(EditsTogether, AnEditNamesWhatOnlyLooksLikeAFactorOrAReduction) {
+  Finding seen, edit;
+  seen.code = Code::missing_scale;
+  edit.code = Code::wrong_expression;
+  edit.edited_from = "g = s * w[i];";
+  edit.edited = "g = t * w[i];";
+  EXPECT_EQ(code_of_both(seen, edit), Code::missing_scale);
+  seen.row_factor = true;
+  EXPECT_EQ(code_of_both(seen, edit), Code::wrong_expression);
+  seen.row_factor = false;
+  edit.edited_from = "if (rank < k) sum += g;";
+  edit.edited = "if (ideal < k) sum += g;";
+  EXPECT_EQ(code_of_both(seen, edit), Code::wrong_expression);
+  edit.edited_from = "step_kernel<true, false><<<blocks, 64>>>(x);";
+  edit.edited = "step_kernel<false, false><<<blocks, 64>>>(x);";
+  EXPECT_EQ(code_of_both(seen, edit), Code::wrong_expression);
+  seen.code = Code::other_reduction;
+  edit.edited_from = "sum += fminf(q, 0.f) * upper;";
+  edit.edited = "sum += fminf(q, 0.f) * lower;";
+  EXPECT_EQ(code_of_both(seen, edit), Code::wrong_expression);
+  edit.edited_from = "mean = sum / rows;";
+  edit.edited = "mean = sum / cols;";
+  EXPECT_EQ(code_of_both(seen, edit), Code::other_reduction);
+}
+
 TEST(EditsTogether, AnEditNamesWhatOnlyLooksLikeAnEpsilonAFunctionOrAnArgument) {
   Finding seen, edit;
   seen.code = Code::epsilon;

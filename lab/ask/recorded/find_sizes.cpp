@@ -241,6 +241,8 @@ std::vector<SettledSize> settled_sizes(const Form& form, const std::vector<Repla
   for (const int each : unsure) {
     const auto at = static_cast<std::size_t>(each);
     if (at >= form.passings.size() || at >= form.entry->parameters.size()) continue;
+    // What the label computes has another place among the values of other calls.
+    if (form.passings[at].what == What::computed) continue;
     const auto of = [&](const Passing& passing) {
       const int rank =
           passing.role < 0 ? 0 : first.values[static_cast<std::size_t>(passing.role)].tensor.rank;
