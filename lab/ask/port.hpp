@@ -21,8 +21,9 @@ struct Port {
     std::string argument;  ///< as the contract calls it: "out_scale"; an option's name for a scalar
     bool output = false;
     bool optional = false;
-    bool returned = false;  ///< the original allocates it and returns it
-    bool tensor = true;     ///< otherwise a number
+    bool returned = false;    ///< the original allocates it and returns it
+    bool tensor = true;       ///< otherwise a number
+    std::string called = {};  ///< of what is returned, how the original's text calls it
   };
   std::vector<Role> roles;  ///< in the original's order; returned ones last
   const oracle::Oracle* oracle = nullptr;

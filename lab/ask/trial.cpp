@@ -114,6 +114,11 @@ std::shared_ptr<Given> given_by_values(const Port& port, const std::string& orig
   return finish(port, origin, problem, port.values(*problem));
 }
 
+bool holds_a_result(const Form& form, std::size_t parameter) {
+  return std::any_of(form.in_place.begin(), form.in_place.end(),
+                     [&](const auto& each) { return each.second == static_cast<int>(parameter); });
+}
+
 bool Form::takes(int role) const {
   return std::any_of(passings.begin(), passings.end(), [&](const Passing& passing) {
     return passing.what == Passing::What::role && passing.role == role;

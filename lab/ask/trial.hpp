@@ -111,12 +111,16 @@ struct Form {
   const Entry* entry = nullptr;
   std::vector<Passing> passings;             ///< one per parameter that is given
   std::vector<int> returned;                 ///< the role of each returned tensor
+  std::map<int, int> in_place = {};          ///< by a result's role, the parameter whose memory holds it then
   std::shared_ptr<const LaunchForm> launch;  ///< of a bare kernel; null: what its source says or suggests
   std::uint8_t lent = 0xff;                  ///< what lies in memory that is lent
   bool cleared = false;                      ///< memory of its outputs is zero: it adds to what is there
 
   bool takes(int role) const;
 };
+
+/// Whether a parameter's memory holds a result after the call.
+bool holds_a_result(const Form& form, std::size_t parameter);
 
 /// The port, of which no case line asks an option that the form has no parameter for: another value of it is
 /// no call of that candidate.

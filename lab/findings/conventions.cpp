@@ -163,11 +163,27 @@ void tell_limits_of_made(std::vector<Finding>& findings) {
   as_limits(
       findings,
       [](const Finding& finding) {
-        return finding.made &&
-               (finding.code == Code::assumes_contiguous || finding.code == Code::shape_refused ||
-                finding.code == Code::ignores_offset);
+        return finding.made && (finding.code == Code::assumes_contiguous ||
+                                finding.code == Code::shape_refused || finding.code == Code::ignores_offset);
       },
       "none is needed where its callers never ask for this");
+}
+
+bool tell_wrapped(std::vector<Finding>& findings) {
+  const auto of_the_call = [](const Finding& each) {
+    return each.subject == Subject::candidate && !is_remark(each) && !each.decides &&
+           (each.code == Code::argument_order || each.code == Code::argument_count ||
+            each.code == Code::keyword_name);
+  };
+  const auto is_fault = [](const Finding& each) {
+    return each.subject == Subject::candidate && !is_remark(each);
+  };
+  if (std::none_of(findings.begin(), findings.end(), of_the_call) ||
+      std::any_of(findings.begin(), findings.end(),
+                  [&](const Finding& each) { return is_fault(each) && !of_the_call(each); }))
+    return false;
+  as_limits(findings, of_the_call, "none is needed where a wrapper passes it so");
+  return true;
 }
 
 void tell_narrow_integers(const std::string& source, std::vector<Finding>& findings) {

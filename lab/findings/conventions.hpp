@@ -19,6 +19,10 @@ void tell_limits(std::vector<Finding>& findings);
 /// own: PyTorch's operators take each.
 void tell_limits_of_made(std::vector<Finding>& findings);
 
+/// How an extension of another name than the label's function is called, where nothing else is wrong with it:
+/// a wrapper stands between it and the callers. False where there is nothing of this, or something else.
+bool tell_wrapped(std::vector<Finding>& findings);
+
 /// One finding as such a remark.
 Finding as_limit(Finding finding, const char* fix);
 

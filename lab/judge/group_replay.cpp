@@ -83,8 +83,7 @@ void GroupReplay::run(const std::vector<Replayed>& group) {
   if (calls.empty() && smaller.empty()) return;
   const Diagnosis at_first = diagnosis_;
   const Replayed& first = calls.empty() ? smaller.front() : calls.front();
-  Bound bound = bind_call(entry_, first, request_.sizes);
-  take_codes(options_, first, bound);
+  Bound bound = bound_with(first, {});
   take_own_tensors(bound.form, calls.empty() ? smaller : calls);
   approach_.form = bound.form;
   for (const Finding& finding : bound.findings) add_once(diagnosis_.findings, finding);
@@ -96,10 +95,18 @@ void GroupReplay::run(const std::vector<Replayed>& group) {
   find_codes(calls, asked);
   try_other_numbers(calls, at_first, bound);
   try_own_by_name(calls, at_first, bound);
+  try_own_left(calls, at_first, bound);
+  try_other_results(calls, at_first, bound);
   try_lent_room(calls, bound);
   try_numbers_for_none(calls);
+  try_computed_reals(calls);
+  // With a number that nothing explains, nothing that it answers says more.
+  if (!real_of_nobody_.empty() &&
+      std::none_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& each) { return each.right(); }))
+    return;
   try_cleared_room(calls);
   tell_own_tensors(calls.front());
+  tell_in_place(calls.front());
   keep_those_with_own_tensors(approach_.form, large);
   keep_those_with_own_tensors(approach_.form, asked);
   keep_those_with_own_tensors(approach_.form, larger_);
@@ -129,12 +136,34 @@ void GroupReplay::run(const std::vector<Replayed>& group) {
     explained_ = by_name.explained_;
 }
 
+Bound GroupReplay::bound_with(const Replayed& call, std::vector<int> left) const {
+  const std::vector<int> coded = parameters_of(options_);
+  left.insert(left.end(), coded.begin(), coded.end());
+  // What was a size in calls that are right is none of the numbers that these calls have besides.
+  for (std::size_t p = 0; p < entry_.parameters.size(); ++p)
+    for (const SettledSize& each : settled_)
+      if (each.by_right_answer && each.parameter == entry_.parameters[p].name)
+        left.push_back(static_cast<int>(p));
+  Bound bound = bind_call(entry_, call, request_.sizes, left, arguments_of(options_));
+  take_codes(options_, call, bound);
+  // What looked like a stride and is an option carries none.
+  std::vector<Passing>& passings = bound.form.passings;
+  for (std::size_t p = 0; p < passings.size(); ++p)
+    if (passings[p].what == Passing::What::role && entry_.parameters[p].kind == Parameter::Kind::pointer)
+      passings[p].compact =
+          passings[p].compact || std::none_of(passings.begin(), passings.end(), [&](const Passing& each) {
+            return (each.what == Passing::What::stride || each.what == Passing::What::strides) &&
+                   each.role == passings[p].role;
+          });
+  return bound;
+}
+
 void GroupReplay::ask_as(const Bound& bound, const std::vector<Replayed>& calls) {
   approach_.form = bound.form;
   lend_room(approach_.form);
   find_sizes_of(bound, calls);
   adapt(calls.front());
-  if (!bound.findings.empty()) adapted_ = true;
+  if (!std::all_of(bound.findings.begin(), bound.findings.end(), is_remark)) adapted_ = true;
   lend_what_is_written(approach_, calls);
   if (diagnosis_.called_with.empty())
     diagnosis_.called_with = numbers_in_words(approach_.form, calls.front().values);
@@ -156,7 +185,10 @@ void GroupReplay::find_sizes_of(const Bound& bound, const std::vector<Replayed>&
         find_sizes(approach_, calls, unsure, alike, !initials.empty(), other_sizes_, *request_.searched);
   }
   unsure_ = unsure;
-  if (sizes_by_ != SizesBy::guess && !unsure.empty()) settled_ = settled_sizes(approach_.form, calls, unsure);
+  if (sizes_by_ != SizesBy::guess && !unsure.empty()) {
+    settled_ = settled_sizes(approach_.form, calls, unsure);
+    for (SettledSize& each : settled_) each.by_right_answer = sizes_by_ == SizesBy::right_answer;
+  }
 }
 
 void GroupReplay::find_codes(std::vector<Replayed>& calls, std::vector<Replayed>& asked) {
@@ -195,6 +227,12 @@ std::string GroupReplay::not_accused() const {
         "that "
         "nothing it answers can be held against them",
         entry_.name, names);
+  if (!right && !explained_ && !real_of_nobody_.empty())
+    return fmt::format(
+        "what {} of {} is is not known: the label has no number of that name, and called with {} it gives no "
+        "right "
+        "answer; name it as the label does",
+        real_of_nobody_, entry_.name, diagnosis_.called_with);
   return why_not_accused(entry_, sizes_by_, diagnosis_.called_with, right, explained_);
 }
 

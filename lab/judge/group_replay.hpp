@@ -78,6 +78,8 @@ class GroupReplay {
   /// Of memory that nothing has written, where the answers are the same whatever it holds.
   void harmless_reads(const std::vector<Replayed>& calls);
   /// The answers to the calls as they are bound: with sizes, and with what refusals ask for.
+  /// How a call is bound, with the options; none of its arguments is for the parameters `left`.
+  Bound bound_with(const Replayed& call, std::vector<int> left) const;
   void ask_as(const Bound& bound, const std::vector<Replayed>& calls);
   /// As it was before another way to call was tried.
   void take_back(const GroupReplay& before);
@@ -101,6 +103,16 @@ class GroupReplay {
   /// Tensors that the label computes on its way, for pointers of their names that an argument of another name
   /// was passed to: where that makes more of the answers right. `at_first`: what was told before the calls.
   void try_own_by_name(std::vector<Replayed>& calls, const Diagnosis& at_first, Bound& bound);
+  /// Writes a result to another pointer of its type that nothing is passed to, and lends room in its place.
+  void try_other_results(const std::vector<Replayed>& calls, const Diagnosis& at_first, Bound& bound);
+  /// Real numbers that nothing of the label's is for, and are passed 1.
+  std::vector<std::size_t> reals_of_nobody(const Replayed& call) const;
+  /// Passes them what the label computes, if that is right.
+  void try_computed_reals(const std::vector<Replayed>& calls);
+  void tell_in_place(const Replayed& call);
+  /// Passes tensors that the label computes on its way where a constant pointer is passed nothing, if that is
+  /// right.
+  void try_own_left(const std::vector<Replayed>& calls, const Diagnosis& at_first, Bound& bound);
   /// A caller's number of another name than the parameter that it was passed to, to another parameter: where
   /// that makes every answer right.
   void try_other_numbers(const std::vector<Replayed>& calls, const Diagnosis& at_first, Bound& bound);
@@ -128,7 +140,8 @@ class GroupReplay {
   std::vector<Replayed> asked_;   ///< calls of the recorder's
   std::vector<Replayed> larger_;  ///< those among them that have a larger size than the test's
   std::vector<OptionCode> options_;
-  std::vector<int> unsure_;  ///< parameters that are sizes of which nobody says which
+  std::string real_of_nobody_;  ///< a real number of which nothing says what it is; empty: none
+  std::vector<int> unsure_;     ///< parameters that are sizes of which nobody says which
   std::shared_ptr<const Candidate> wide_;
   AnsweredGroup answered_;
   const std::vector<AnsweredGroup>* others_ = nullptr;

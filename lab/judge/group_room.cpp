@@ -1,6 +1,7 @@
 // Memory that the candidate is given beside the label's arguments: what the label computes on its way, and
 // what is lent, which nothing of the label stands for.
 #include "lab/ask/names/bare.hpp"
+#include "lab/ask/recorded/bound_parts.hpp"
 #include "lab/ask/recorded/own_tensors.hpp"
 #include "lab/evidence/recorded/probes/resized.hpp"
 #include "lab/findings/conventions.hpp"
@@ -114,7 +115,7 @@ void GroupReplay::take_back(const GroupReplay& before) {
 void GroupReplay::try_own_by_name(std::vector<Replayed>& calls, const Diagnosis& at_first, Bound& bound) {
   const std::vector<int> own = all_right(outcomes_) ? std::vector<int>() : own_by_name(approach_.form, calls);
   if (own.empty()) return;
-  Bound by_name = bind_call(entry_, calls.front(), request_.sizes, own);
+  Bound by_name = bound_with(calls.front(), own);
   take_own_tensors(by_name.form, calls);
   std::vector<Replayed> kept;
   double before = 0;
@@ -140,6 +141,30 @@ void GroupReplay::try_own_by_name(std::vector<Replayed>& calls, const Diagnosis&
   diagnosis_ = told;
 }
 
+void GroupReplay::try_own_left(const std::vector<Replayed>& calls, const Diagnosis& at_first, Bound& bound) {
+  if (all_right(outcomes_) || std::any_of(outcomes_.begin(), outcomes_.end(), lost)) return;
+  const GroupReplay as_bound = *this;
+  const Diagnosis told = diagnosis_;
+  for (const Form& form : with_own_left(bound.form, calls)) {
+    if (std::any_of(calls.begin(), calls.end(),
+                    [&](const Replayed& each) { return !has_own_tensors(form, each); }))
+      continue;
+    Bound other = bound;
+    other.form = form;
+    diagnosis_ = at_first;
+    outcomes_.clear();
+    adapted_ = false;
+    for (const Finding& finding : other.findings) add_once(diagnosis_.findings, finding);
+    ask_as(other, calls);
+    if (all_right(outcomes_)) {
+      bound = std::move(other);
+      return;
+    }
+    take_back(as_bound);
+    diagnosis_ = told;
+  }
+}
+
 void GroupReplay::try_other_numbers(const std::vector<Replayed>& calls, const Diagnosis& at_first,
                                     Bound& bound) {
   constexpr std::size_t kMostTried = 3;
@@ -158,9 +183,19 @@ void GroupReplay::try_other_numbers(const std::vector<Replayed>& calls, const Di
   if (by_kind.size() > kMostTried) by_kind.resize(kMostTried);
   const GroupReplay as_bound = *this;
   const Diagnosis told = diagnosis_;
+  const bool by_order =
+      std::any_of(options_.begin(), options_.end(), [](const OptionCode& each) { return each.by_order; });
+  if (by_order) by_kind.insert(by_kind.begin(), -1);
   for (const int each : by_kind) {
-    Bound other = bind_call(entry_, calls.front(), request_.sizes, {each});
-    take_codes(options_, calls.front(), other);
+    // Whole numbers that only their order makes options may be sizes.
+    std::vector<int> left = {each};
+    if (each < 0) left.clear();
+    for (OptionCode& option : options_) {
+      option.left_alone =
+          each < 0 && option.by_order && entry_.parameters[option.parameter].kind == Parameter::Kind::integer;
+      if (option.left_alone) left.push_back(static_cast<int>(option.parameter));
+    }
+    Bound other = bound_with(calls.front(), left);
     take_own_tensors(other.form, calls);
     diagnosis_ = at_first;
     outcomes_.clear();
@@ -172,6 +207,7 @@ void GroupReplay::try_other_numbers(const std::vector<Replayed>& calls, const Di
       return;
     }
     take_back(as_bound);
+    options_ = as_bound.options_;
     diagnosis_ = told;
   }
 }
@@ -228,9 +264,115 @@ void GroupReplay::tell_own_tensors(const Replayed& call) {
   if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
 }
 
+std::vector<std::size_t> GroupReplay::reals_of_nobody(const Replayed& call) const {
+  std::vector<std::size_t> list;
+  for (std::size_t p = 0; p < std::min(approach_.form.passings.size(), entry_.parameters.size()); ++p) {
+    const Parameter& parameter = entry_.parameters[p];
+    if (parameter.kind == Parameter::Kind::real && entry_.form != Entry::Form::extension &&
+        approach_.form.passings[p].what == Passing::What::constant && left_out(call, parameter) == nullptr &&
+        !may_be_none(call, facts_ == nullptr ? nullptr : facts_->function(call.call->function),
+                     parameter.name) &&
+        parameter.name.find("eps") == std::string::npos)
+      list.push_back(p);
+  }
+  return list;
+}
+
+void GroupReplay::try_computed_reals(const std::vector<Replayed>& calls) {
+  constexpr std::size_t kMost = 2;
+  if (all_right(outcomes_) || std::any_of(outcomes_.begin(), outcomes_.end(), lost)) return;
+  const Replayed& first = calls.front();
+  const std::vector<std::size_t> places = reals_of_nobody(first);
+  if (places.empty() || places.size() > kMost) return;
+  std::vector<Approach> ways = {approach_};
+  for (const std::size_t p : places) {
+    std::vector<Approach> more;
+    for (const Approach& each : ways)
+      for (std::size_t v = first.roles.size(); v < first.values.size(); ++v) {
+        if (first.values[v].kind != Value::Kind::real) continue;
+        more.push_back(each);
+        more.back().form.passings[p] = Passing();
+        more.back().form.passings[p].what = Passing::What::computed;
+        more.back().form.passings[p].computed = static_cast<int>(v);
+      }
+    ways = std::move(more);
+  }
+  for (Approach& way : ways) {
+    std::vector<CallOutcome> outcomes;
+    for (const Replayed& each : calls) {
+      outcomes.push_back(replay_once(way, each));
+      if (!outcomes.back().right()) break;
+    }
+    if (outcomes.size() < calls.size() || !all_right(outcomes)) continue;
+    approach_ = std::move(way);
+    outcomes_ = std::move(outcomes);
+    diagnosis_.called_with = numbers_in_words(approach_.form, first.values);
+    return;
+  }
+  real_of_nobody_ = entry_.parameters[places.front()].name;
+}
+
+void GroupReplay::tell_in_place(const Replayed& call) {
+  std::string names;
+  for (const auto& [role, parameter] : approach_.form.in_place)
+    names += (names.empty() ? "" : ", ") + entry_.parameters[static_cast<std::size_t>(parameter)].name;
+  if (names.empty()) return;
+  const std::string note =
+      fmt::format("after the call {} {} what {} returns", names,
+                  approach_.form.in_place.size() == 1 ? "holds" : "hold", call.call->function);
+  std::vector<std::string>& notes = diagnosis_.notes;
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+}
+
+void GroupReplay::try_other_results(const std::vector<Replayed>& calls, const Diagnosis& at_first,
+                                    Bound& bound) {
+  constexpr std::size_t kMostTried = 4;
+  if (all_right(outcomes_) || std::any_of(outcomes_.begin(), outcomes_.end(), lost)) return;
+  // Of several pointers that may be written, one is the result, and the others are room.
+  std::vector<std::size_t> results, others;
+  for (std::size_t p = 0; p < std::min(bound.form.passings.size(), entry_.parameters.size()); ++p) {
+    const Parameter& parameter = entry_.parameters[p];
+    const Passing& passing = bound.form.passings[p];
+    if (parameter.kind != Parameter::Kind::pointer || parameter.is_const) continue;
+    if (passing.what == Passing::What::none || passing.what == Passing::What::room)
+      others.push_back(p);
+    else if (passing.what == Passing::What::role &&
+             calls.front().roles[static_cast<std::size_t>(passing.role)].returned)
+      results.push_back(p);
+  }
+  const GroupReplay as_bound = *this;
+  const Diagnosis told = diagnosis_;
+  std::size_t tried = 0;
+  for (const std::size_t result : results)
+    for (const std::size_t other : others) {
+      if (entry_.parameters[result].element != entry_.parameters[other].element || tried++ == kMostTried)
+        continue;
+      Bound swapped = bound;
+      std::swap(swapped.form.passings[result], swapped.form.passings[other]);
+      swapped.form.passings[result] = Passing();
+      swapped.form.passings[result].what = Passing::What::room;
+      diagnosis_ = at_first;
+      outcomes_.clear();
+      adapted_ = false;
+      for (const Finding& finding : swapped.findings) add_once(diagnosis_.findings, finding);
+      ask_as(swapped, calls);
+      try_numbers_for_none(calls);
+      if (all_right(outcomes_)) {
+        swapped.form = approach_.form;
+        bound = std::move(swapped);
+        return;
+      }
+      take_back(as_bound);
+      diagnosis_ = told;
+    }
+}
+
 void GroupReplay::try_lent_room(const std::vector<Replayed>& calls, const Bound& bound) {
   if (memory_of_nobody().empty() ||
-      std::any_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& each) { return each.right(); }))
+      std::any_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& each) {
+        return each.right() && std::none_of(each.answer.seen.begin(), each.answer.seen.end(),
+                                            [](const Seen& seen) { return seen.null; });
+      }))
     return;
   const LabelFunction* label = facts_ == nullptr ? nullptr : facts_->function(calls.front().call->function);
   const auto is_of_label = [&](const std::string& name) {

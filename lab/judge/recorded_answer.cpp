@@ -98,7 +98,7 @@ void inputs_kept(const Approach& approach, const Replayed& replayed, const CallO
     const Passing& passing = approach.form.passings[i];
     if (passing.what != What::role || !given[i].is_tensor()) continue;
     const Port::Role& role = replayed.roles[static_cast<std::size_t>(passing.role)];
-    if (role.output) continue;
+    if (role.output || holds_a_result(approach.form, i)) continue;
     const std::vector<double> before = oracle::elements(given[i].tensor),
                               after = oracle::elements(outcome.answer.arguments[i].tensor);
     std::size_t changed = 0;

@@ -1,7 +1,9 @@
 #include "lab/judge/replay.hpp"
 
 #include "lab/ask/adapting/launch.hpp"
+#include "lab/ask/names/bare.hpp"
 #include "lab/ask/recorded/option_codes.hpp"
+#include "lab/ask/recorded/option_numbers.hpp"
 #include "lab/ask/recorded/replayed.hpp"
 #include "lab/evidence/probes/watched.hpp"
 #include "lab/evidence/recorded/probes/resized.hpp"
@@ -223,8 +225,16 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
     return;
   }
   const std::size_t before = diagnosis.findings.size();
+  take_number_results(entry, calls);
   const ResultCounts counts(calls);
-  const std::vector<OptionCode> options = option_codes(entry, calls, source_of(candidate));
+  std::vector<OptionCode> options = option_codes(entry, calls, source_of(candidate));
+  const std::string label_function = calls.front().call->function;
+  const LabelFunction* label = facts ? facts->function(calls.front().call->function) : nullptr;
+  for (OptionCode& each : option_numbers(entry, calls, source_of(candidate), label, request.sizes))
+    if (std::none_of(options.begin(), options.end(), [&](const OptionCode& other) {
+          return other.parameter == each.parameter && each.parameter != OptionCode::kOfNone;
+        }))
+      options.push_back(std::move(each));
   put_codes(options, calls);
   const std::vector<std::vector<Replayed>> groups = by_signature(std::move(calls));
   Judged judged =
@@ -279,8 +289,8 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
     diagnosis.error = launch_is_unknown(entry.name);
     return;
   }
-  if (!why.empty() && diagnosis.findings.size() > before) {
-    diagnosis.findings.resize(before);
+  if (!why.empty()) {
+    diagnosis.findings.resize(std::min(before, diagnosis.findings.size()));
     diagnosis.error = std::move(why);
     return;
   }
@@ -294,6 +304,9 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   if (std::none_of(diagnosis.findings.begin(), diagnosis.findings.end(), is_fault) &&
       std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
                   [](const Finding& each) { return each.narrow_integers; }))
+    diagnosis.call = Stage::passed;
+  if (entry.form == Entry::Form::extension && bare(entry.name) != bare(label_function) &&
+      diagnosis.calls > 0 && tell_wrapped(diagnosis.findings))
     diagnosis.call = Stage::passed;
   tell_absent_lanes(diagnosis.findings);
   // Without a line of its own a finding is about the function.

@@ -164,7 +164,9 @@ bool is_of_no_op(const Port& port, const Parameter& parameter) {
 
 bool is_lent_room(const Parameter& parameter) {
   return parameter.kind == Kind::pointer && !parameter.is_const &&
-         holds_any(words_said(parameter.name), {"workspace", "scratch", "temp", "tmp"});
+         holds_any(words_said(parameter.name),
+                   {"workspace", "scratch", "temp", "tmp", "work", "ws", "wrk", "work0", "work1", "tmp0",
+                    "tmp1", "buf0", "buf1", "scratch0", "scratch1"});
 }
 
 bool is_lent_room(const Port& port, const Parameter& parameter) {

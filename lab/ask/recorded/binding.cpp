@@ -1,14 +1,18 @@
 #include "lab/ask/recorded/binding.hpp"
 #include "lab/ask/form.hpp"
 #include "lab/ask/names/bare.hpp"
+#include "lab/ask/names/role_names.hpp"
 #include "lab/ask/names/stride_names.hpp"
+#include "lab/ask/recorded/bound_parts.hpp"
 #include "lab/ask/recorded/label_sizes.hpp"
+#include "lab/ask/recorded/tensors_alike.hpp"
 #include "lab/text/lower_case.hpp"
 #include "lab/text/pattern.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace isomer::lab {
 namespace {
@@ -16,34 +20,7 @@ namespace {
 using Kind = Parameter::Kind;
 using What = Passing::What;
 
-bool is_tensor(const Parameter& p) { return p.kind == Kind::tensor || p.kind == Kind::optional_tensor; }
-bool is_memory(const Parameter& p) { return is_tensor(p) || p.kind == Kind::pointer; }
-bool is_number(const Parameter& p) {
-  return p.kind == Kind::integer || p.kind == Kind::real || p.kind == Kind::boolean;
-}
-
-Passing of_role(std::size_t role) {
-  Passing passing;
-  passing.what = What::role;
-  passing.role = static_cast<int>(role);
-  return passing;
-}
-
-Finding adapted(const Entry& entry, Code code, std::string argument, std::string evidence, std::string fix) {
-  Finding finding;
-  finding.code = code;
-  finding.argument = std::move(argument);
-  finding.evidence = std::move(evidence);
-  finding.fix = std::move(fix);
-  finding.location = entry.place;
-  return finding;
-}
-
-std::string listed(const std::vector<Port::Role>& roles, std::size_t count) {
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + roles[i].name;
-  return text;
-}
+bool is_memory(const Parameter& p) { return takes_tensor(p) || p.kind == Kind::pointer; }
 
 /// Whether a name says how many of something there are: rows, n_cols, M, batch_size.
 bool is_count(const std::string& name) {
@@ -72,171 +49,6 @@ bool is_of_columns(const std::string& name) {
 bool is_of_tiles(const std::string& name) {
   static const Pattern tiles("block_?\\w*|tile_?\\w*|num_(warps|stages|ctas)|bs|\\w+_block_size|\\w+_tile");
   return tiles.is(lower_case(name));
-}
-
-/// Whether a name says that results are written there.
-bool is_of_result(const std::string& name) {
-  static const Pattern result(
-      "(?:d_|p_|h_)?(?:out|outputs?|dst|res|results?|ret)(?:_?(?:ptr|data|tensor|d))?");
-  return result.is(lower_case(name));
-}
-
-bool fits(const Parameter& p, const Port::Role& role, const Value& value) {
-  if (p.kind == Kind::any) return true;
-  if (role.tensor || value.kind == Value::Kind::none) return is_memory(p) || p.kind == Kind::unknown;
-  switch (value.kind) {
-    case Value::Kind::list:
-      return p.kind == Kind::list || p.kind == Kind::unknown;
-    case Value::Kind::text:
-    case Value::Kind::dtype:
-      return p.kind == Kind::text || p.kind == Kind::dtype || p.kind == Kind::unknown;
-    default:
-      return !is_memory(p);
-  }
-}
-
-/// What callers leave to the original's default, by its name; null: nothing of that name.
-const Value* left_out(const Replayed& replayed, const Parameter& parameter) {
-  const auto is_word = [](const Value& value) {
-    return value.kind == Value::Kind::text || value.kind == Value::Kind::dtype;
-  };
-  for (const Value& value : replayed.left_out)
-    if (!parameter.name.empty() && value.kind != Value::Kind::list &&
-        (!is_word(value) || !is_number(parameter)) && bare(value.name) == bare(parameter.name))
-      return &value;
-  return nullptr;
-}
-
-/// Whether it is called with tensors, which know their dimensions.
-bool has_tensors(const Entry& entry) {
-  return entry.form == Entry::Form::extension ||
-         std::any_of(entry.parameters.begin(), entry.parameters.end(), is_tensor);
-}
-
-/// What a number that no caller passes is given, so that the call can go on: the original's default, the last
-/// dimension where it is asked for one (of raw memory `dim` is a size), a size that is tried out, a factor of
-/// one, false.
-Passing stand_in(const Parameter& parameter, const Replayed& replayed, std::size_t at, Bound& bound) {
-  Passing passing;
-  passing.what = What::constant;
-  const std::string name = bare(parameter.name);
-  if (const Value* value = left_out(replayed, parameter); value != nullptr) {
-    passing.constant = value->kind == Value::Kind::real ? value->real : static_cast<double>(value->integer);
-  } else if (parameter.kind == Kind::real) {
-    passing.constant = name.find("eps") != std::string::npos ? 1e-5 : 1;
-  } else if (parameter.kind == Kind::integer &&
-             (name == "axis" || (name == "dim" && has_tensors(*bound.form.entry)))) {
-    passing.constant = -1;
-  } else if (parameter.kind == Kind::integer) {
-    passing.what = What::elements;
-    passing.role = replayed.outputs.empty() ? 0 : replayed.outputs.front().role;
-    bound.unsure.push_back(static_cast<int>(at));
-  }
-  return passing;
-}
-
-/// A Python-like call: arguments by place, those with a keyword by name.
-void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
-  const std::vector<Parameter>& parameters = entry.parameters;
-  const std::size_t given = replayed.call->before.size();
-  std::vector<int> role_at(parameters.size(), -1);
-  std::vector<bool> used(replayed.roles.size());
-  std::size_t next = 0, lost = 0;
-  for (std::size_t i = 0; i < given; ++i) {
-    const bool keyword = i < replayed.call->keyword.size() && replayed.call->keyword[i];
-    if (!keyword) {
-      if (next < parameters.size()) {
-        role_at[next++] = static_cast<int>(i);
-        used[i] = true;
-      } else {
-        ++lost;
-      }
-      continue;
-    }
-    for (std::size_t p = 0; p < parameters.size(); ++p)
-      if (role_at[p] < 0 && parameters[p].name == replayed.roles[i].name) {
-        role_at[p] = static_cast<int>(i);
-        used[i] = true;
-        if (!parameters[p].has_keyword)
-          bound.findings.push_back(
-              adapted(entry, Code::keyword_name, replayed.roles[i].name,
-                      fmt::format("'{}': callers pass {}=…, but the binding of {} names no arguments",
-                                  replayed.line, replayed.roles[i].name, entry.name),
-                      fmt::format("name it in the binding: py::arg(\"{}\")", replayed.roles[i].name)));
-        break;
-      }
-  }
-  // A keyword that the candidate does not have is what is left over, by its kind.
-  for (std::size_t i = 0; i < given; ++i) {
-    if (used[i] || i >= replayed.call->keyword.size() || !replayed.call->keyword[i]) continue;
-    bool placed = false;
-    for (std::size_t p = 0; p < parameters.size() && !placed; ++p) {
-      if (role_at[p] >= 0 || !fits(parameters[p], replayed.roles[i], replayed.values[i])) continue;
-      if (left_out(replayed, parameters[p]) != nullptr) continue;  // another of the original's
-      role_at[p] = static_cast<int>(i);
-      placed = used[i] = true;
-      bound.findings.push_back(adapted(
-          entry, Code::keyword_name, replayed.roles[i].name,
-          fmt::format("'{}': callers pass {}=…, but {} has no argument of that name; it was passed as {}",
-                      replayed.line, replayed.roles[i].name, entry.name, parameters[p].name),
-          fmt::format("name it {}", replayed.roles[i].name)));
-    }
-    lost += !placed;
-  }
-  // What the label returns the candidate may want to be given.
-  std::size_t missing = 0, made = 0;
-  for (std::size_t p = 0; p < parameters.size(); ++p) {
-    if (role_at[p] >= 0 || parameters[p].has_default || parameters[p].kind == Kind::stream) continue;
-    bool filled = false;
-    for (std::size_t r = given; r < replayed.roles.size() && !filled && is_memory(parameters[p]); ++r) {
-      if (used[r] || !replayed.roles[r].tensor) continue;
-      role_at[p] = static_cast<int>(r);
-      used[r] = filled = true;
-      ++made;
-    }
-    missing += !filled;
-  }
-  std::string undefaulted;
-  std::size_t optional = 0;
-  for (std::size_t p = 0; p < parameters.size(); ++p)
-    if (role_at[p] < 0 && !parameters[p].has_default && left_out(replayed, parameters[p]) != nullptr) {
-      undefaulted += (optional++ == 0 ? "" : ", ") + parameters[p].name;
-    }
-  if (optional > 0 && optional == missing && lost + made == 0)
-    bound.findings.push_back(adapted(
-        entry, Code::argument_count, "",
-        fmt::format("'{}': callers leave out {}, but {} has no default for it that they can see",
-                    replayed.line, undefaulted, entry.name),
-        "state the defaults in the binding or the schema: defaults in C++ declarations are not exported"));
-  else if (missing + lost + made > 0)
-    bound.findings.push_back(adapted(
-        entry, Code::argument_count, "",
-        fmt::format("{} takes {} arguments, but its callers pass {}: ({}){}", entry.name, parameters.size(),
-                    given, listed(replayed.roles, given),
-                    made > 0 ? "; it expects what the original returns as an argument" : ""),
-        fmt::format("take ({}){}", listed(replayed.roles, given), made > 0 ? " and return the result" : "")));
-  if (missing + lost > 0) {
-    // By names then: places say nothing when their number is another.
-    for (std::size_t p = 0; p < parameters.size(); ++p) {
-      role_at[p] = -1;
-      for (std::size_t r = 0; r < replayed.roles.size(); ++r)
-        if (!parameters[p].name.empty() && bare(parameters[p].name) == bare(replayed.roles[r].name))
-          role_at[p] = static_cast<int>(r);
-    }
-    for (const int role : role_at)
-      if (role >= 0) used[static_cast<std::size_t>(role)] = true;
-  }
-  std::size_t last = 0;
-  for (std::size_t p = 0; p < parameters.size(); ++p)
-    if (role_at[p] >= 0 || (is_number(parameters[p]) && !parameters[p].has_default)) last = p + 1;
-  for (std::size_t p = 0; p < last; ++p) {
-    Passing passing;
-    if (role_at[p] >= 0)
-      passing = of_role(static_cast<std::size_t>(role_at[p]));
-    else if (is_number(parameters[p]) && !parameters[p].has_default)
-      passing = stand_in(parameters[p], replayed, p, bound);
-    bound.form.passings.push_back(passing);
-  }
 }
 
 /// Strides among the whole numbers of a function over raw memory, by their names: of tensors alone, and no
@@ -301,12 +113,14 @@ int role_of_array(const ArrayName& array, std::size_t parameter, const std::vect
 }
 
 /// A function over raw memory, or a kernel: what nothing is passed for follows from the tensors.
-/// `left`: parameters that no argument is for.
+/// `left`: parameters that no argument is for; `told`: arguments that no parameter is for.
 void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& sizes,
-             const std::vector<int>& left, Bound& bound) {
+             const std::vector<int>& left, const std::set<std::string>& told, Bound& bound) {
   const std::vector<Parameter>& parameters = entry.parameters;
   std::vector<int> role_at(parameters.size(), -1);
   std::vector<bool> used(replayed.roles.size());
+  for (std::size_t r = 0; r < replayed.call->before.size(); ++r)
+    used[r] = !replayed.roles[r].tensor && told.count(replayed.roles[r].name) > 0;
   const auto take = [&](std::size_t p, std::size_t r) {
     role_at[p] = static_cast<int>(r);
     used[r] = true;
@@ -322,7 +136,7 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
     if (role_at[p] >= 0 || used[r] || arrays[p].what != What::none) return false;
     if (std::find(left.begin(), left.end(), static_cast<int>(p)) != left.end()) return false;
     // What callers leave to the original's default is named as that is.
-    if (bare(parameter.name) != bare(replayed.roles[r].name) && is_number(parameter) &&
+    if (bare(parameter.name) != bare(replayed.roles[r].name) && takes_number(parameter) &&
         left_out(replayed, parameter) != nullptr)
       return false;
     // A dimension's number is no count of anything, whatever is left over.
@@ -332,6 +146,12 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
       return false;
     if (parameter.kind == Kind::integer && is_axis(replayed.roles[r].name) && !is_axis(parameter.name) &&
         replayed.values[r].kind == Value::Kind::integer && replayed.values[r].integer < Tensor::kMaxRank)
+      return false;
+    // Nor is anything a stride that is not called so.
+    static const Pattern stride("(?:\\w+_)?(?:stride|pitch|ld)(?:_?[a-z0-9])?|ld[a-z]|stride\\w*");
+    if (parameter.kind == Kind::integer && stride.is(lower_case(parameter.name)) &&
+        !replayed.roles[r].tensor && lower_case(replayed.roles[r].name).find("stride") == std::string::npos &&
+        bare(parameter.name) != bare(replayed.roles[r].name))
       return false;
     // Nor do columns count rows where there is another number.
     if (parameter.kind == Kind::integer && is_of_columns(replayed.roles[r].name) &&
@@ -358,19 +178,20 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
                         replayed.values[r].kind == Value::Kind::boolean;
     return replayed.roles[r].tensor
                ? is_memory(parameter) && !(parameter.is_const && replayed.roles[r].output)
-               : number && is_number(parameter);
+               : number && takes_number(parameter);
   };
-  for (std::size_t p = 0; p < parameters.size(); ++p)
-    for (std::size_t r = 0; r < replayed.roles.size(); ++r)
-      if (!parameters[p].name.empty() && may(p, r) &&
-          bare(parameters[p].name) == bare(replayed.roles[r].name))
-        take(p, r);
   // A result that is an argument again is returned by nobody who is given memory for the others.
   const auto again = [&](std::size_t r) {
     return std::any_of(replayed.outputs.begin(), replayed.outputs.end(), [&](const Replayed::Output& each) {
       return each.again && each.role == static_cast<int>(r) && r >= replayed.call->before.size();
     });
   };
+  for (std::size_t p = 0; p < parameters.size(); ++p)
+    for (std::size_t r = 0; r < replayed.roles.size(); ++r)
+      if (!parameters[p].name.empty() && may(p, r) &&
+          bare(parameters[p].name) == bare(name_for(replayed.roles[r])) &&
+          (!replayed.roles[r].returned || (!parameters[p].is_const && !again(r))))
+        take(p, r);
   // One result is written where a name says so, before memory that the call leaves out.
   const auto results =
       std::count_if(replayed.roles.begin() + static_cast<std::ptrdiff_t>(replayed.call->before.size()),
@@ -381,17 +202,57 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
           may(p, r) && !again(r) &&
           (parameters[p].element == DType::none || parameters[p].element == replayed.values[r].tensor.dtype))
         take(p, r);
-  for (const bool exact : {true, false})
+  std::vector<std::size_t> own_at(parameters.size());  // tensors that the label makes; 0: none
+  take_tensors_alike(
+      parameters, replayed, role_at,
+      [&](std::size_t p, std::size_t r) { return is_memory(parameters[p]) && may(p, r) && !again(r); },
+      [&](std::size_t p, std::size_t v) {
+        if (v < replayed.roles.size())
+          take(p, v);
+        else
+          own_at[p] = v;
+      });
+  // What a label makes anew a function over raw memory may leave in the memory that it was given.
+  const auto in_place = [&](bool named) {
+    for (std::size_t r = replayed.call->before.size(); r < replayed.roles.size(); ++r)
+      for (std::size_t p = 0; p < parameters.size(); ++p) {
+        const Tensor& result = replayed.values[r].tensor;
+        if (used[r] || again(r) || !replayed.roles[r].tensor || role_at[p] < 0 || !is_memory(parameters[p]) ||
+            parameters[p].is_const || is_of_input(parameters[p].name) ||
+            replayed.roles[static_cast<std::size_t>(role_at[p])].output ||
+            (named && bare(replayed.roles[r].called) != bare(parameters[p].name)))
+          continue;
+        const Tensor& given = replayed.values[static_cast<std::size_t>(role_at[p])].tensor;
+        const bool held = std::any_of(bound.form.in_place.begin(), bound.form.in_place.end(),
+                                      [&](const auto& each) { return each.second == static_cast<int>(p); });
+        if (held || given.dtype != result.dtype || given.rank != result.rank || given.shape != result.shape)
+          continue;
+        bound.form.in_place.emplace(static_cast<int>(r), static_cast<int>(p));
+        used[r] = true;
+      }
+  };
+  in_place(true);
+  // What says its type is likelier meant than memory of any, and what is lent is no result while there is
+  // other memory.
+  enum class By : std::uint8_t { type, any_type, lent, kind };
+  for (const By by : {By::type, By::any_type, By::lent, By::kind}) {
+    if (by == By::lent) in_place(false);
     for (std::size_t p = 0; p < parameters.size(); ++p)
-      for (std::size_t r = 0; r < replayed.roles.size(); ++r)
-        if (is_memory(parameters[p]) && may(p, r) && !again(r) &&
-            (!exact || (replayed.roles[r].output == !parameters[p].is_const &&
-                        (parameters[p].element == DType::none ||
-                         parameters[p].element == replayed.values[r].tensor.dtype))))
+      for (std::size_t r = 0; r < replayed.roles.size(); ++r) {
+        const Parameter& parameter = parameters[p];
+        if (!is_memory(parameter) || own_at[p] > 0 || !may(p, r) || again(r)) continue;
+        const bool reads = parameter.is_const || is_of_input(parameter.name);
+        const bool typed = parameter.element == replayed.values[r].tensor.dtype;
+        const bool fits_kind = replayed.roles[r].output == !reads;
+        const bool lent = is_lent_room(parameter);
+        if (by == By::kind || (fits_kind && (typed || (by != By::type && parameter.element == DType::none)) &&
+                               (by == By::lent || !lent)))
           take(p, r);
+      }
+  }
   for (std::size_t p = 0; p < parameters.size(); ++p)
     for (std::size_t r = 0; r < replayed.roles.size(); ++r)
-      if (is_number(parameters[p]) && may(p, r) &&
+      if (takes_number(parameters[p]) && may(p, r) &&
           (parameters[p].kind == Kind::real) == (replayed.values[r].kind == Value::Kind::real))
         take(p, r);
   const std::vector<std::optional<StrideOf>> strides = strides_of(entry, replayed, role_at, sizes);
@@ -414,7 +275,12 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
           bound.findings.back().narrow_integers = element == DType::i32 && tensor.dtype == DType::i64;
         }
       }
-    } else if (is_number(parameters[p]) && left_out(replayed, parameters[p]) != nullptr) {
+    } else if (own_at[p] > 0) {
+      passing.what = What::computed;
+      passing.computed = static_cast<int>(own_at[p]);
+      passing.compact = true;
+      passing.cast = parameters[p].element;
+    } else if (takes_number(parameters[p]) && left_out(replayed, parameters[p]) != nullptr) {
       passing = stand_in(parameters[p], replayed, p, bound);
     } else if (const std::optional<Passing> bytes =
                    bytes_of_element(parameters[p], parameters, role_at, replayed)) {
@@ -432,7 +298,7 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
       passing.role = strides[p]->role;
       passing.dim = strides[p]->dim;
       strided.push_back(passing.role);
-    } else if (is_number(parameters[p])) {
+    } else if (takes_number(parameters[p])) {
       const std::size_t unsure = bound.unsure.size();
       passing = stand_in(parameters[p], replayed, p, bound);
       std::optional<Passing> like = size_by_tensor(parameters[p], replayed, sizes);
@@ -452,15 +318,16 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
 }  // namespace
 
 Bound bind_call(const Entry& entry, const Replayed& replayed, const NamedSizes& sizes,
-                const std::vector<int>& left) {
+                const std::vector<int>& left, const std::set<std::string>& told) {
   Bound bound;
   bound.form.entry = &entry;
   if (has_tensors(entry))
-    by_place(entry, replayed, bound);
+    bind_by_place(entry, replayed, bound);
   else
-    by_kind(entry, replayed, sizes, left, bound);
+    by_kind(entry, replayed, sizes, left, told, bound);
   for (std::size_t r = replayed.call->before.size(); r < replayed.roles.size(); ++r)
-    if (!bound.form.takes(static_cast<int>(r))) bound.form.returned.push_back(static_cast<int>(r));
+    if (!bound.form.takes(static_cast<int>(r)) && bound.form.in_place.count(static_cast<int>(r)) == 0)
+      bound.form.returned.push_back(static_cast<int>(r));
   return bound;
 }
 

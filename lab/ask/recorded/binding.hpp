@@ -4,6 +4,7 @@
 #include "lab/ask/recorded/replayed.hpp"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,9 @@ struct Bound {
   std::vector<int> alike = {};  ///< of those: passed as the size to which the label gives a name alike
 };
 /// `left`: parameters that none of the call's arguments is for, where the entry is a function over raw
-/// memory.
+/// memory; `told`: arguments that are for none of its parameters.
 Bound bind_call(const Entry& entry, const Replayed& replayed, const NamedSizes& sizes = {},
-                const std::vector<int>& left = {});
+                const std::vector<int>& left = {}, const std::set<std::string>& told = {});
 
 /// The form with what is passed by place brought to the parameters of the same names, and the finding that
 /// says so: where those are the same names in another order.
@@ -59,10 +60,12 @@ SizesBy find_sizes(Approach& approach, const std::vector<Replayed>& calls, const
 /// The sizes that calls of one signature settled, by the names of the parameter and of the tensors: those of
 /// another signature have the same.
 struct SettledSize {
-  std::string parameter, tensor, other_tensor;  ///< the last of a quotient or a difference; else empty
+  /// The last of a quotient or a difference; else empty. Of what the label computes `tensor` is its name.
+  std::string parameter, tensor, other_tensor;
   Passing passing;
   int rank = 0;                   ///< the tensor's
   std::vector<SettledSize> also;  ///< other sizes that were the same number in every call
+  bool by_right_answer = false;   ///< the answers were right with it
 };
 std::vector<SettledSize> settled_sizes(const Form& form, const std::vector<Replayed>& calls,
                                        const std::vector<int>& unsure);

@@ -43,7 +43,7 @@ class OtherWays {
 SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
                  std::vector<Form>& others, double& spent) {
   // Ways of passing them, however many numbers there are; where one is likely, the others are of few tries.
-  constexpr int kMostTried = 400, kMostBesideLikely = 100;
+  constexpr int kMostTried = 400, kMostBesideLikely = 200;
   constexpr std::size_t kMostLikely = 60;
   const std::vector<const Replayed*> tried = by_size(calls);
   double best = -INFINITY;
@@ -124,6 +124,15 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
   }
   const std::vector<Passing> options = sizes_of_calls(calls);
   const auto at = [&](std::size_t i) { return static_cast<std::size_t>(unsure[i]); };
+  // One after the other first, each beside the best of what was tried.
+  for (int round = 0; round < 2 && unsure.size() > 1; ++round)
+    for (std::size_t i = 0; i < unsure.size(); ++i)
+      for (const Passing& option : options) {
+        Form form = approach.form;
+        form.passings[at(i)] = option;
+        attempt(form);
+      }
+  if (right) return SizesBy::right_answer;
   if (unsure.size() <= 2) {
     for (const Passing& one : options)
       for (const Passing& second : unsure.size() > 1 ? options : std::vector<Passing>{one}) {
@@ -242,12 +251,22 @@ std::vector<SettledSize> settled_sizes(const Form& form, const std::vector<Repla
     const auto at = static_cast<std::size_t>(each);
     if (at >= form.passings.size() || at >= form.entry->parameters.size()) continue;
     // What the label computes has another place among the values of other calls.
-    if (form.passings[at].what == What::computed) continue;
+    if (form.passings[at].what == What::computed) {
+      const auto place = static_cast<std::size_t>(form.passings[at].computed);
+      settled.push_back(
+          {form.entry->parameters[at].name, first.values[place].name, "", form.passings[at], 0, {}, false});
+      continue;
+    }
     const auto of = [&](const Passing& passing) {
       const int rank =
           passing.role < 0 ? 0 : first.values[static_cast<std::size_t>(passing.role)].tensor.rank;
-      return SettledSize{
-          form.entry->parameters[at].name, name(passing.role), name(passing.less_role), passing, rank, {}};
+      return SettledSize{form.entry->parameters[at].name,
+                         name(passing.role),
+                         name(passing.less_role),
+                         passing,
+                         rank,
+                         {},
+                         false};
     };
     settled.push_back(of(form.passings[at]));
     const std::vector<std::int64_t> numbers = numbers_passed(form, calls);
@@ -270,6 +289,15 @@ bool is_passed_as(Passing& passing, const SettledSize& settled, const Replayed& 
     return found == first.roles.end() ? -1 : static_cast<int>(found - first.roles.begin());
   };
   Passing other = settled.passing;
+  if (other.what == What::computed) {
+    const auto found =
+        std::find_if(first.values.begin() + static_cast<std::ptrdiff_t>(first.roles.size()),
+                     first.values.end(), [&](const Value& value) { return value.name == settled.tensor; });
+    if (found == first.values.end() || found->kind != Value::Kind::integer) return false;
+    other.computed = static_cast<int>(found - first.values.begin());
+    passing = other;
+    return true;
+  }
   other.role = role_of(settled.tensor);
   if (other.role < 0 || !first.values[static_cast<std::size_t>(other.role)].is_tensor()) return false;
   if (!settled.other_tensor.empty() && (other.less_role = role_of(settled.other_tensor)) < 0) return false;

@@ -1,6 +1,10 @@
+#include "lab/ask/names/alike.hpp"
+#include "lab/ask/passed_values.hpp"
 #include "lab/ask/recorded/binding.hpp"
 #include "lab/ask/recorded/label_sizes.hpp"
+#include "lab/ask/recorded/tried_sizes.hpp"
 #include "lab/text/lower_case.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <algorithm>
 #include <array>
@@ -100,14 +104,82 @@ constexpr int kUsual = 3;  ///< of likeness_of: both are usual for one size
 int likeness_of(const std::string& parameter, const std::string& name) {
   if (lower_case(parameter) == lower_case(name) || (counts_choices(parameter) && counts_choices(name)))
     return 4;
-  if (name_one_size(parameter, name)) return kUsual;
+  if (name_one_size(parameter, name) || are_of_the_same_words(parameter, name)) return kUsual;
   if (name.size() != 1) return 0;
   const std::vector<std::string> words = words_of(parameter);
   const std::string letter = lower_case(name);
+  // `h_feature` of H, `num_` of N.
+  if (words.empty()) return letter == "n" ? 2 : 0;
+  if (words.size() > 1 && words.front() == letter) return 2;
   if (!words.empty() && words.front().size() > 1 && words.front().starts_with(letter)) return 2;
   for (const std::string& word : words)
     if (word.size() > 1 && word.starts_with(letter)) return 1;
   return 0;
+}
+
+std::vector<std::int64_t> numbers_given(const Form& form, std::size_t parameter,
+                                        const std::vector<Replayed>& calls) {
+  std::vector<std::int64_t> numbers;
+  for (const Replayed& call : calls) numbers.push_back(passed(form, call.values)[parameter].integer);
+  return numbers;
+}
+
+/// `planes`, of the first tensor of four dimensions.
+void take_planes(Form& form, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
+                 std::vector<int>& taken) {
+  static const Pattern planes("(?:n_?|num_?)?(?:planes?|nc|bc|n_c|b_c|images_channels|batch_channels)");
+  for (const int each : unsure) {
+    if (!planes.is(lower_case(form.entry->parameters[static_cast<std::size_t>(each)].name)) ||
+        std::find(taken.begin(), taken.end(), each) != taken.end())
+      continue;
+    for (std::size_t role = 0; role < calls.front().call->before.size(); ++role) {
+      if (!std::all_of(calls.begin(), calls.end(), [&](const Replayed& call) {
+            return call.values[role].is_tensor() && call.values[role].tensor.rank == 4;
+          }))
+        continue;
+      form.passings[static_cast<std::size_t>(each)] = planes_of(static_cast<int>(role));
+      taken.push_back(each);
+      break;
+    }
+  }
+}
+
+/// `half_h_mask` of `h_mask`: of the sizes the one that is half of it in every call, whichever way it is
+/// rounded.
+void take_halves(Form& form, const std::vector<Replayed>& calls, const std::vector<int>& unsure,
+                 std::vector<int>& taken) {
+  const std::vector<Parameter>& parameters = form.entry->parameters;
+  for (const int half : unsure) {
+    const auto at = static_cast<std::size_t>(half);
+    std::vector<std::string> words = words_of_name(parameters[at].name);
+    if (std::find(taken.begin(), taken.end(), half) != taken.end() || std::erase(words, "half") == 0 ||
+        words.empty())
+      continue;
+    for (std::size_t p = 0; p < std::min(parameters.size(), form.passings.size()); ++p) {
+      const int own = static_cast<int>(p);
+      const bool open = std::find(unsure.begin(), unsure.end(), own) != unsure.end() &&
+                        std::find(taken.begin(), taken.end(), own) == taken.end();
+      if (p == at || open || form.passings[p].what == What::none ||
+          words_of_name(parameters[p].name) != words)
+        continue;
+      const std::vector<std::int64_t> whole = numbers_given(form, p, calls);
+      for (const Passing& option : sizes_of_calls(calls)) {
+        Form other = form;
+        other.passings[at] = option;
+        const std::vector<std::int64_t> numbers = numbers_given(other, at, calls);
+        bool down = true, up = true;
+        for (std::size_t i = 0; i < whole.size(); ++i) {
+          down = down && numbers[i] == whole[i] / 2;
+          up = up && numbers[i] == (whole[i] + 1) / 2;
+        }
+        if (!down && !up) continue;
+        form = std::move(other);
+        taken.push_back(half);
+        break;
+      }
+      break;
+    }
+  }
 }
 
 }  // namespace
@@ -149,6 +221,8 @@ std::vector<int> take_initials(Form& form, const std::vector<Replayed>& calls,
       numbers.erase(numbers.begin() + static_cast<std::ptrdiff_t>(found.front()));
       taken.push_back(p);
     }
+  take_planes(form, calls, unsure, taken);
+  take_halves(form, calls, unsure, taken);
   return taken;
 }
 

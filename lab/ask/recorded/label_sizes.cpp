@@ -82,8 +82,11 @@ bool name_other_sizes(const std::string& a, const std::string& b) {
 std::optional<Passing> size_of_label(const Parameter& parameter, const Replayed& replayed,
                                      const NamedSizes& sizes) {
   if (parameter.kind != Kind::integer) return std::nullopt;
+  // Of `n` and `N` each is its own.
+  const bool exact = std::any_of(sizes.begin(), sizes.end(),
+                                 [&](const NamedSize& size) { return size.name == parameter.name; });
   for (const NamedSize& size : sizes) {
-    if (bare(size.name) != bare(parameter.name)) continue;
+    if (exact ? size.name != parameter.name : bare(size.name) != bare(parameter.name)) continue;
     for (std::size_t r = 0; r < replayed.roles.size(); ++r) {
       if (!replayed.values[r].is_tensor() || !is_called(replayed, r, size.tensor)) continue;
       const int rank = replayed.values[r].tensor.rank;
@@ -106,6 +109,47 @@ std::optional<Passing> size_of_label(const Parameter& parameter, const Replayed&
   return std::nullopt;
 }
 
+namespace {
+
+/// `iH` and `out_width`: a side of the images that the label is given, or makes of as many dimensions, where
+/// it names the height and the width.
+std::optional<Passing> size_of_image(const Parameter& parameter, const Replayed& replayed,
+                                     const NamedSizes& sizes) {
+  static const Pattern sided(
+      "(i|in|input|src|o|out|output|dst)(?:_(n|c|h|w|batch|channels?|height|width)|"
+      "(N|C|H|W|Batch|Channels?|Height|Width))");
+  const std::optional<Match> side = sided.whole(parameter.name);
+  if (!side) return std::nullopt;
+  const bool output = (*side)[1].front() == 'o' || (*side)[1].front() == 'd';
+  const char letter = lower_case(side->has(2) ? (*side)[2] : (*side)[3]).front();
+  const auto is = [](const NamedSize& size, const char* letter_, const char* word) {
+    return lower_case(size.name) == letter_ || lower_case(size.name) == word;
+  };
+  for (const NamedSize& height : sizes)
+    for (const NamedSize& width : sizes) {
+      if (!is(height, "h", "height") || !is(width, "w", "width") || height.tensor != width.tensor ||
+          height.rank < 3 || height.rank != width.rank || width.dim != height.dim + 1 || height.dim < 1)
+        continue;
+      const bool first = height.dim == height.rank - 2;  // channels stand before the sides
+      const int channels = first ? height.dim - 1 : height.rank - 1;
+      for (std::size_t r = 0; r < replayed.roles.size(); ++r) {
+        const bool made = r >= replayed.call->before.size();
+        if (!replayed.values[r].is_tensor() || replayed.values[r].tensor.rank != height.rank ||
+            (output ? !made : !is_called(replayed, r, height.tensor)))
+          continue;
+        Passing passing;
+        passing.what = What::size;
+        passing.role = static_cast<int>(r);
+        passing.dim = letter == 'h' ? height.dim : letter == 'w' ? width.dim : letter == 'c' ? channels : 0;
+        if (letter == 'b' || (letter == 'n' && channels == 0)) passing.dim = 0;
+        return passing;
+      }
+    }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<Passing> size_by_tensor(const Parameter& parameter, const Replayed& replayed,
                                       const NamedSizes& sizes) {
   if (parameter.kind != Kind::integer || parameter.name.empty()) return std::nullopt;
@@ -115,6 +159,7 @@ std::optional<Passing> size_by_tensor(const Parameter& parameter, const Replayed
     named.name = size.name;
     if (const std::optional<Passing> passing = size_of_label(named, replayed, {size})) return passing;
   }
+  if (const std::optional<Passing> side = size_of_image(parameter, replayed, sizes)) return side;
   // `table_width` of block_table, the only one with that word.
   static const Pattern sided("(\\w+?)_(?:(width|cols|columns)|height|rows)");
   const std::string own = lower_case(parameter.name);

@@ -6,6 +6,7 @@
 #include "lab/text/pattern.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -16,25 +17,52 @@ namespace {
 
 using Kind = Parameter::Kind;
 
-constexpr const char* kDtypes[] = {"f32", "f16", "bf16", "f64"};
+constexpr const char* kDtypes[] = {"f32", "f16", "bf16", "f64", "u8", "i8", "i16", "i32", "i64"};
 
 const std::vector<OptionWord>& dtype_words() {
   static const std::vector<OptionWord> words = {
       {"f32", {"float", "float32", "fp32", "f32", "single"}},
       {"f16", {"half", "__half", "float16", "fp16", "f16"}},
       {"bf16", {"bfloat16", "bf16", "__nv_bfloat16", "__hip_bfloat16", "hip_bfloat16"}},
-      {"f64", {"double", "float64", "fp64", "f64"}}};
+      {"f64", {"double", "float64", "fp64", "f64"}},
+      {"u8", {"uint8_t", "uint8", "u8", "uchar", "byte"}},
+      {"i8", {"int8_t", "int8", "s8", "i8", "schar"}},
+      {"i16", {"int16_t", "int16", "s16", "i16", "short"}},
+      {"i32", {"int32_t", "int32", "s32", "i32"}},
+      {"i64", {"int64_t", "int64", "s64", "i64", "long"}}};
   return words;
 }
 
 bool is_coded(const Parameter& p) { return p.kind == Kind::integer || p.kind == Kind::boolean; }
 
+constexpr std::string_view kDtypeOf = "dtype of ";  ///< no argument of a label is called so
+
+std::string dtype_word(const Value& value) {
+  if (value.is_tensor())
+    for (const char* each : kDtypes)
+      if (name_of(value.tensor.dtype) == std::string_view(each)) return each;
+  return {};
+}
+
 /// The dtype of the first real numbers that a call is given, or gives.
 std::string dtype_of(const Replayed& call) {
   for (std::size_t r = 0; r < call.roles.size(); ++r)
-    if (call.values[r].is_tensor())
-      for (const char* each : kDtypes)
-        if (name_of(call.values[r].tensor.dtype) == std::string_view(each)) return each;
+    if (call.values[r].is_tensor() && is_float(call.values[r].tensor.dtype))
+      if (const std::string word = dtype_word(call.values[r]); !word.empty()) return word;
+  return {};
+}
+
+/// The first tensor that some calls are given in another dtype than others; empty: none.
+std::string argument_of_dtypes(const std::vector<Replayed>& calls) {
+  for (const Port::Role& role : calls.front().roles) {
+    if (!role.tensor || role.returned) continue;
+    std::set<std::string> dtypes;
+    for (const Replayed& call : calls)
+      for (std::size_t r = 0; r < call.call->before.size(); ++r)
+        if (call.roles[r].name == role.name && call.values[r].is_tensor())
+          dtypes.insert(dtype_word(call.values[r]));
+    if (dtypes.size() > 1) return std::string(kDtypeOf) + role.name;
+  }
   return {};
 }
 
@@ -42,15 +70,38 @@ bool is_word(const Value& value) {
   return value.kind == Value::Kind::text || value.kind == Value::Kind::dtype;
 }
 
+constexpr const char* kNone = "None";
+constexpr double kVeryLarge = 1e30;
+
+/// Numbers that stand for None, the likeliest first.
+double for_none(const OptionCode& option, int code) {
+  static const std::vector<double> reals = {INFINITY, -1, 0, kVeryLarge, 1}, whole = {-1, 0, 1 << 30, 1, 2};
+  const std::vector<double>& list = option.real ? reals : whole;
+  return list[static_cast<std::size_t>(std::clamp(code, 0, static_cast<int>(list.size()) - 1))];
+}
+
+/// What a call says of an option: a word, "None", or nothing of a number.
+std::string said_by(const Replayed& call, const OptionCode& option);
+
 /// The word that a call says for an argument, or leaves to the label's default; empty where it says none.
 std::string word_of(const Replayed& call, const std::string& option) {
   if (option.empty()) return dtype_of(call);
+  if (option.starts_with(kDtypeOf)) {
+    for (std::size_t r = 0; r < call.call->before.size(); ++r)
+      if (call.roles[r].name == option.substr(kDtypeOf.size())) return dtype_word(call.values[r]);
+    return dtype_of(call);
+  }
   const auto text = [](const Value& value) { return is_word(value) ? value.text : std::string(); };
   for (std::size_t r = 0; r < call.roles.size() && r < call.values.size(); ++r)
     if (call.roles[r].name == option) return text(call.values[r]);
   for (const Value& value : call.left_out)
     if (value.name == option) return text(value);
   return {};
+}
+
+std::string said_by(const Replayed& call, const OptionCode& option) {
+  if (option.number) return option.number(call) ? std::string() : std::string(kNone);
+  return word_of(call, option.option);
 }
 
 /// Arguments of the label that are words, or dtypes.
@@ -76,7 +127,9 @@ std::vector<std::string> words_in(const std::vector<Replayed>& calls, const std:
 
 /// `is_half`, `use_bf16`: true for one dtype.
 std::optional<std::string> dtype_of_flag(const std::string& parameter) {
-  static const Pattern flag("(is_|use_|in_|input_|io_|x_|q_|data_)?(\\w+)"), also_size("half|single|double");
+  static const Pattern flag(
+      "(is_|use_|in_|input_|io_|x_|q_|data_|src_|dst_|y_|w_|out_|act_|act_is_|input_is_|x_is_)?(\\w+)"),
+      also_size("half|single|double");
   const std::string lower = lower_case(parameter);
   const auto match = flag.whole(lower);
   // Half of a size is a number as well.
@@ -149,32 +202,53 @@ bool is_same_option(const std::string& parameter, const std::string& option) {
 std::vector<OptionCode> option_codes(const Entry& entry, const std::vector<Replayed>& calls,
                                      const std::string& source) {
   std::vector<OptionCode> list;
-  if (entry.form == Entry::Form::extension) return list;
   const std::set<std::string> options = options_in(calls);
   std::set<std::string> roles;
   for (const Replayed& call : calls)
     for (std::size_t r = 0; r < call.roles.size() && r < call.values.size(); ++r)
       if (call.values[r].kind != Value::Kind::text && call.values[r].kind != Value::Kind::dtype)
         roles.insert(bare(call.roles[r].name));
+  const std::string of_which = argument_of_dtypes(calls);
   for (std::size_t p = 0; p < entry.parameters.size(); ++p) {
     const Parameter& parameter = entry.parameters[p];
+    // An extension is passed the words themselves, unless it takes a number in their place.
+    const bool extension = entry.form == Entry::Form::extension;
     if (!is_coded(parameter) || parameter.name.empty() || roles.count(bare(parameter.name)) > 0) continue;
     const std::string lower = lower_case(parameter.name);
     bool taken = false;
     for (const std::string& option : options) {
-      if (!is_same_option(parameter.name, option)) continue;
+      if (extension ? parameter.kind != Kind::integer || bare(parameter.name) != bare(option)
+                    : !is_same_option(parameter.name, option))
+        continue;
       list.push_back(coded(p, parameter, option, words_in(calls, option), source));
       list.back().left_out = default_of(calls, option);
       taken = true;
       break;
     }
-    static const Pattern dtype("(?:\\w+_)?d(?:ata_?)?type(?:_(?:id|code|enum))?|scalar_type");
     static const Pattern of_flag("(?:is|use|do|with|has|apply)_\\w+");
-    if (taken) continue;
-    if (const std::vector<std::string> words = words_in(calls, ""); dtype.is(lower) && !words.empty()) {
-      list.push_back(coded(p, parameter, "", words, source));
+    static const Pattern dtype(
+        "(?:\\w+_)?d(?:ata_?)?type(?:_(?:id|code|enum))?|scalar_type|"
+        "(?:in|input|src|raw|x|elem|element|io|value|img|image)_?type(?:_(?:id|code|enum))?");
+    static const Pattern counts(
+        "[a-z]|(?:n|num|nr|total|max)_?\\w+|\\w*(?:rows?|cols?|sizes?|count|len|length|numel|batch|dims?|"
+        "stride|width|"
+        "height|channels|tokens|heads)");
+    if (!taken && !extension && !counts.is(lower) && options.size() == 1 && !dtype.is(lower) &&
+        std::none_of(list.begin(), list.end(),
+                     [&](const OptionCode& each) { return each.option == *options.begin(); })) {
+      // One word of the label's, and a number that its source says for each.
+      OptionCode code = coded(p, parameter, *options.begin(), words_in(calls, *options.begin()), source);
+      code.left_out = default_of(calls, *options.begin());
+      if (code.known) {
+        list.push_back(std::move(code));
+        taken = true;
+      }
+    }
+    if (taken || extension) continue;
+    if (const std::vector<std::string> words = words_in(calls, of_which); dtype.is(lower) && !words.empty()) {
+      list.push_back(coded(p, parameter, of_which, words, source));
     } else if (const std::optional<std::string> of = dtype_of_flag(parameter.name); of && !words.empty()) {
-      OptionCode flag = {p, parameter.name, "", {}, "", true};
+      OptionCode flag = {p, parameter.name, of_which, {}, "", true};
       for (const std::string& each : words) flag.codes[each] = each == *of;
       list.push_back(std::move(flag));
     } else if (parameter.kind == Kind::boolean || of_flag.is(lower)) {
@@ -209,10 +283,17 @@ bool are_known(const std::vector<OptionCode>& options) {
 void change_codes(const std::vector<OptionCode>& options, std::vector<Replayed>& calls) {
   for (Replayed& call : calls)
     for (std::size_t i = 0; i < options.size(); ++i) {
-      const std::string said = word_of(call, options[i].option);
+      const std::string said = said_by(call, options[i]);
       const auto code = options[i].codes.find(said.empty() ? options[i].left_out : said);
-      call.values[call.values.size() - options.size() + i] =
-          integer_value(options[i].name, code == options[i].codes.end() ? 0 : code->second);
+      const int own = code == options[i].codes.end() ? 0 : code->second;
+      Value& value = call.values[call.values.size() - options.size() + i];
+      if (!options[i].number) {
+        value = integer_value("option " + options[i].name, own);
+        continue;
+      }
+      const double number = options[i].number(call).value_or(for_none(options[i], own));
+      value = options[i].real ? real_value("option " + options[i].name, number)
+                              : integer_value("option " + options[i].name, static_cast<std::int64_t>(number));
     }
 }
 
@@ -225,7 +306,7 @@ bool settle_codes(std::vector<OptionCode>& options, const std::vector<Replayed>&
     for (auto& [word, code] : option.codes) {
       std::vector<Replayed> those;
       for (const Replayed& call : calls)
-        if (word_of(call, option.option) == word && those.size() < kMostCalls) those.push_back(call);
+        if (said_by(call, option) == word && those.size() < kMostCalls) those.push_back(call);
       if (option.known || those.empty()) continue;
       const int usual = code;
       bool found = false;
@@ -240,9 +321,24 @@ bool settle_codes(std::vector<OptionCode>& options, const std::vector<Replayed>&
   return all;
 }
 
+std::vector<int> parameters_of(const std::vector<OptionCode>& options) {
+  std::vector<int> list;
+  for (const OptionCode& each : options)
+    if (each.number && !each.left_alone && each.parameter != OptionCode::kOfNone)
+      list.push_back(static_cast<int>(each.parameter));
+  return list;
+}
+
+std::set<std::string> arguments_of(const std::vector<OptionCode>& options) {
+  std::set<std::string> names;
+  for (const OptionCode& each : options)
+    if (!each.left_alone) names.insert(each.of.begin(), each.of.end());
+  return names;
+}
+
 void take_codes(const std::vector<OptionCode>& options, const Replayed& call, Bound& bound) {
   for (std::size_t i = 0; i < options.size(); ++i) {
-    if (options[i].parameter >= bound.form.passings.size()) continue;
+    if (options[i].parameter >= bound.form.passings.size() || options[i].left_alone) continue;
     Passing passing;
     passing.what = Passing::What::computed;
     passing.computed = static_cast<int>(call.values.size() - options.size() + i);

@@ -5,6 +5,8 @@
 
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,12 +15,19 @@ namespace isomer::lab {
 /// A number by which a C function is told what the label's callers say with a word or a dtype:
 /// `reduction="mean"` is 1, a tensor of f16 is `dtype` 2 or `is_half` true.
 struct OptionCode {
-  std::size_t parameter = 0;
+  static constexpr std::size_t kOfNone = std::size_t(-1);
+  std::size_t parameter = 0;         ///< kOfNone: the number stands behind the values alone
   std::string name;                  ///< the parameter's, and that of the number in each call
   std::string option;                ///< the label's argument; empty: the dtype of the tensors
   std::map<std::string, int> codes;  ///< of each word, or dtype, that the calls have
   std::string left_out;              ///< the word of callers who pass none
   bool known = false;                ///< the source says all of them; else they are usual ones, or in order
+  /// A number of the label's under another name, as each call has it; null: a word. Nothing: it has None.
+  std::function<std::optional<double>(const Replayed&)> number = nullptr;
+  bool real = false;                 ///< passed as a real number
+  std::vector<std::string> of = {};  ///< the label's arguments that it says, which no other parameter is for
+  bool by_order = false;             ///< nothing but the order of the parameters says which option it is
+  bool left_alone = false;           ///< it is none: its parameter is something else
 };
 
 /// Those of an entry over raw memory, as its source says them: in a comment, an enumeration, or where it
@@ -38,6 +47,10 @@ bool settle_codes(std::vector<OptionCode>& options, const std::vector<Replayed>&
 
 /// Puts other numbers in the place of those that were put there.
 void change_codes(const std::vector<OptionCode>& options, std::vector<Replayed>& calls);
+
+/// Their parameters, and the label's arguments that they say.
+std::vector<int> parameters_of(const std::vector<OptionCode>& options);
+std::set<std::string> arguments_of(const std::vector<OptionCode>& options);
 
 /// Passes them to their parameters.
 void take_codes(const std::vector<OptionCode>& options, const Replayed& call, Bound& bound);

@@ -40,10 +40,16 @@ bool says(std::string_view identifier, const std::string& spelling) {
 }
 
 const OptionWord* said_by(std::string_view identifier, const std::vector<OptionWord>& words) {
+  // CLIPPED_RELU is no RELU.
+  const OptionWord* said = nullptr;
+  std::size_t longest = 0;
   for (const OptionWord& each : words)
     for (const std::string& spelling : each.spellings)
-      if (says(identifier, spelling)) return &each;
-  return nullptr;
+      if (spelling.size() > longest && says(identifier, spelling)) {
+        said = &each;
+        longest = spelling.size();
+      }
+  return said;
 }
 
 /// "0 = hard, 1 = linear", "mean: 1", in comments that name the parameter or follow such a line.
@@ -136,8 +142,15 @@ void read_comparisons(const std::string& source, const std::string& parameter,
     for (const Match& each : chosen.all(body)) take(std::atoi(each[1].c_str()), match.end() + each.end());
   }
   if (codes.empty() || codes.size() + 1 != words.size()) return;
-  int rest = 0;
-  while (std::find(numbers.begin(), numbers.end(), rest) != numbers.end()) ++rest;
+  const auto has_a_word = [&](int number) {
+    return std::any_of(codes.begin(), codes.end(), [&](const auto& each) { return each.second == number; });
+  };
+  // A number that is asked for, and of which nothing is said, is its.
+  const auto open = std::find_if_not(numbers.begin(), numbers.end(), has_a_word);
+  int rest = open == numbers.end() ? 0 : *open;
+  while (open == numbers.end() &&
+         (has_a_word(rest) || std::find(numbers.begin(), numbers.end(), rest) != numbers.end()))
+    ++rest;
   for (const OptionWord& each : words) codes.emplace(each.word, rest);
 }
 

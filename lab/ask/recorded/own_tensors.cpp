@@ -1,5 +1,6 @@
 #include "lab/ask/recorded/own_tensors.hpp"
 
+#include "lab/ask/names/alike.hpp"
 #include "lab/ask/names/bare.hpp"
 #include "oracle/expected.hpp"
 
@@ -11,6 +12,8 @@ namespace isomer::lab {
 namespace {
 
 using What = Passing::What;
+
+constexpr double kSameName = 100;
 
 bool is_whole(DType dtype) { return !is_float(dtype) && dtype != DType::none; }
 
@@ -31,8 +34,21 @@ bool fits(const Value& value, DType element) {
 std::size_t place_of(const Parameter& parameter, const std::vector<Replayed>& calls) {
   if (parameter.kind != Parameter::Kind::pointer || parameter.name.empty()) return 0;
   const Replayed& first = calls.front();
+  const auto likeness = [&](std::size_t v) {
+    return bare(first.values[v].name) == bare(parameter.name)
+               ? kSameName
+               : likeness_of_tensors(parameter.name, first.values[v].name);
+  };
+  double best = 0;
+  std::size_t count = 0;
   for (std::size_t v = first.roles.size(); v < first.values.size(); ++v) {
-    if (bare(first.values[v].name) != bare(parameter.name)) continue;
+    if (likeness(v) < best || likeness(v) == 0) continue;
+    count = likeness(v) > best ? 1 : count + 1;
+    best = likeness(v);
+  }
+  if (best < kSameName && (count != 1 || !parameter.is_const)) return 0;
+  for (std::size_t v = first.roles.size(); v < first.values.size(); ++v) {
+    if (likeness(v) != best) continue;
     bool all = true, any = false;
     for (const Replayed& each : calls) {
       if (v >= each.values.size() || each.values[v].name != first.values[v].name) return 0;
@@ -114,6 +130,47 @@ std::vector<int> own_by_name(const Form& form, const std::vector<Replayed>& call
       list.push_back(static_cast<int>(p));
   }
   return list;
+}
+
+std::vector<Form> with_own_left(const Form& form, const std::vector<Replayed>& calls) {
+  constexpr std::size_t kMostPlaces = 2, kMostWays = 6;
+  const Replayed& first = calls.front();
+  std::vector<std::size_t> places, values;
+  for (std::size_t p = 0; p < std::min(form.passings.size(), form.entry->parameters.size()); ++p) {
+    const Parameter& parameter = form.entry->parameters[p];
+    if (form.passings[p].what == What::none && parameter.kind == Parameter::Kind::pointer &&
+        parameter.is_const && !parameter.has_default)
+      places.push_back(p);
+  }
+  for (std::size_t v = first.roles.size(); v < first.values.size(); ++v)
+    if (first.values[v].is_tensor() &&
+        std::none_of(form.passings.begin(), form.passings.end(), [&](const Passing& each) {
+          return each.what == What::computed && each.computed == static_cast<int>(v);
+        }))
+      values.push_back(v);
+  std::vector<Form> forms = {form};
+  if (places.size() > kMostPlaces) return {};
+  for (const std::size_t p : places) {
+    std::vector<Form> more;
+    for (const Form& each : forms)
+      for (const std::size_t v : values) {
+        const bool used =
+            std::any_of(each.passings.begin(), each.passings.end(), [&](const Passing& passing) {
+              return passing.what == What::computed && passing.computed == static_cast<int>(v);
+            });
+        if (used || !fits(first.values[v], form.entry->parameters[p].element)) continue;
+        more.push_back(each);
+        Passing& passing = more.back().passings[p];
+        passing.what = What::computed;
+        passing.computed = static_cast<int>(v);
+        passing.compact = true;
+        passing.cast = form.entry->parameters[p].element;
+      }
+    forms = std::move(more);
+  }
+  if (places.empty()) return {};
+  if (forms.size() > kMostWays) forms.resize(kMostWays);
+  return forms;
 }
 
 void lend_what_is_written(Approach& approach, const std::vector<Replayed>& calls) {

@@ -22,6 +22,10 @@ void keep_those_with_own_tensors(const Form& form, std::vector<Replayed>& calls)
 /// label computes on its way.
 std::vector<int> own_by_name(const Form& form, const std::vector<Replayed>& calls);
 
+/// Other ways to call it: with those of the tensors that the label computes on its way and that nothing is
+/// passed of, in the places of constant pointers to their type that are passed nothing, or of one of them.
+std::vector<Form> with_own_left(const Form& form, const std::vector<Replayed>& calls);
+
 /// Of what is passed so, and may be written, what the candidate writes is room for its own: it is lent memory
 /// instead, since what it leaves out there would be right already.
 void lend_what_is_written(Approach& approach, const std::vector<Replayed>& calls);

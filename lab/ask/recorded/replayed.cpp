@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace isomer::lab {
@@ -102,15 +103,19 @@ void leave_unreached_open(const Replayed& call, Replayed::Output& output, const 
   kept.push_back(std::move(copy));
 }
 
-/// A result that is an argument's content in one call, and not in another, is that by chance.
+/// A result that is an argument's content in one call, and not in another that has the argument, is that by
+/// chance.
 void keep_only_those_again_in_each(std::vector<Replayed>& list) {
-  std::set<std::pair<std::string, int>> fresh;
+  std::set<std::tuple<std::string, int, std::string>> fresh;
   for (const Replayed& each : list)
     for (const Replayed::Output& output : each.outputs)
-      if (output.returned >= 0 && !output.again) fresh.emplace(each.call->function, output.returned);
+      for (const Port::Role& role : each.roles)
+        if (output.returned >= 0 && !output.again && role.tensor && !role.returned)
+          fresh.emplace(each.call->function, output.returned, role.name);
   for (Replayed& each : list)
     for (Replayed::Output& output : each.outputs)
-      output.again = output.again && fresh.count({each.call->function, output.returned}) == 0;
+      output.again =
+          output.again && fresh.count({each.call->function, output.returned, output.again_of}) == 0;
 }
 
 /// What a call's function computes, and the items of lists of two or three whole numbers: "size[0]".
@@ -243,6 +248,7 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
       role.name = call.returned.size() == 1 ? "the returned tensor" : fmt::format("result {}", i);
       role.argument = role.name;
       role.output = role.returned = true;
+      role.called = value.name;
       role.tensor = value.is_tensor();
       Value made;
       if (value.is_tensor()) {
@@ -255,11 +261,15 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
         if (i < call.noise.size() && call.noise[i].is_tensor())
           replayed.outputs.back().noise = oracle::elements(call.noise[i].tensor);
         // A label that writes an argument and returns it has said all with the argument.
-        for (const Value& after : call.after)
-          replayed.outputs.back().again =
-              replayed.outputs.back().again ||
-              (after.is_tensor() && same_content(after, value) && after.tensor.dtype == value.tensor.dtype &&
-               after.tensor.shape == value.tensor.shape && after.tensor.strides == value.tensor.strides);
+        for (std::size_t a = 0; a < call.after.size() && a < replayed.roles.size(); ++a) {
+          const Value& after = call.after[a];
+          if (replayed.outputs.back().again || !after.is_tensor() || !same_content(after, value) ||
+              after.tensor.dtype != value.tensor.dtype || after.tensor.shape != value.tensor.shape ||
+              after.tensor.strides != value.tensor.strides)
+            continue;
+          replayed.outputs.back().again = true;
+          replayed.outputs.back().again_of = replayed.roles[a].name;
+        }
       }
       replayed.roles.push_back(std::move(role));
       replayed.values.push_back(std::move(made));
@@ -386,13 +396,17 @@ std::vector<double> bounds_of(const Tensor& want, const std::vector<double>& ele
   const std::size_t width =
       want.rank > 0 ? static_cast<std::size_t>(std::max<std::int64_t>(want.size(-1), 1)) : 1;
   const bool columns = width == 1 && elements.size() > 1;
+  // What cancels to nothing in the port leaves the last bits of what was added in the original, or the other
+  // way round: a row of such is no measure of itself.
+  constexpr double kLastBits = 5e-7;
+  const double least = atol > 0 || rtol > 0 ? 0 : kLastBits * size_of_rows(0, elements.size());
   // Of one number for each row the rows are no measure of one another: a tenth of them all is.
   const double all = columns ? 0.1 * size_of_rows(0, elements.size()) : 0;
   for (std::size_t begin = 0; begin + width <= elements.size(); begin += width) {
     const double around = columns ? all : size_of_rows(begin, width);
     for (std::size_t i = begin; i < begin + width; ++i) {
       const double own = std::isfinite(elements[i]) ? std::fabs(elements[i]) : 0;
-      bounds[i] = relative * own + (atol > 0 ? atol : relative * around);
+      bounds[i] = std::max(relative * own + (atol > 0 ? atol : relative * around), least);
     }
   }
   return bounds;
@@ -446,6 +460,10 @@ CallOutcome replay_once(const Approach& approach, const Replayed& replayed) {
         if (!came.is_tensor() && approach.form.passings[i].what == Passing::What::role &&
             approach.form.passings[i].role == output.role)
           came = outcome.answer.arguments[i];
+      if (const auto held = approach.form.in_place.find(output.role);
+          held != approach.form.in_place.end() &&
+          static_cast<std::size_t>(held->second) < outcome.answer.arguments.size())
+        came = outcome.answer.arguments[static_cast<std::size_t>(held->second)];
     }
     const std::vector<double> want = oracle::elements(output.want);
     outcome.elements += want.size();

@@ -28,8 +28,9 @@ struct Replayed {
     int role = 0;
     int returned = -1;  ///< which of the returned tensors; −1: an argument that is written
     Tensor want;
-    Tensor before;       ///< of an argument that is written, as it was given
-    bool again = false;  ///< returned, and an argument as well: need not come back
+    Tensor before;              ///< of an argument that is written, as it was given
+    bool again = false;         ///< returned, and an argument as well: need not come back
+    std::string again_of = {};  ///< which argument that is
     /// Elements that the reference left unset, which are zero in `want`, and no matter; empty: none.
     std::vector<std::uint8_t> open = {};
     /// How far rounding alone moves the reference's elements; empty: by their last digits.
@@ -49,6 +50,10 @@ struct Replayed {
 
 /// Seconds of a call of which only its being accepted is looked at.
 inline constexpr double kSecondsOfACall = 5;
+
+/// Makes memory of one element of the numbers that the label returns, where an entry over raw memory has a
+/// parameter for each beside those of its other results. What it returns otherwise is not compared.
+void take_number_results(const Entry& entry, std::vector<Replayed>& calls);
 
 /// Of the memory behind all its arguments.
 std::size_t bytes_of(const Replayed& replayed);

@@ -36,8 +36,9 @@ std::int64_t number_of(const Passing& passing, const Replayed& replayed) {
          : passing.what == What::rows   ? tensor.numel() / last
          : passing.what == What::inner  ? inner_of(tensor, passing.dim)
          : passing.what == What::ratio  ? ratio_in(passing, replayed)
-         : passing.dim < tensor.rank    ? tensor.size(passing.dim) - passing.less
-                                        : 1;
+         : passing.dim < tensor.rank
+             ? tensor.size(passing.dim) * (passing.with == 0 ? 1 : tensor.size(passing.with)) - passing.less
+             : 1;
 }
 
 /// How near an answer comes, 0 to 1: what has a fault is right nowhere, and yet near with the right sizes.
@@ -81,6 +82,7 @@ std::vector<Passing> sizes_of_calls(const std::vector<Replayed>& calls) {
     for (passing.dim = -1; passing.dim >= -least; --passing.dim) add(passing);
     passing.what = What::inner;
     for (passing.dim = 1; passing.dim + 1 < value.tensor.rank; ++passing.dim) add(passing);
+    if (value.tensor.rank == 4 && least == 4) add(planes_of(static_cast<int>(r)));
     if (!are_offsets(calls, r)) continue;
     passing.what = What::size;
     passing.dim = 0;
@@ -101,6 +103,15 @@ std::vector<Passing> sizes_of_calls(const std::vector<Replayed>& calls) {
     add(passing);
   }
   return options;
+}
+
+Passing planes_of(int role) {
+  Passing passing;
+  passing.what = What::size;
+  passing.role = role;
+  passing.dim = 0;
+  passing.with = -3;
+  return passing;
 }
 
 std::vector<Passing> simple_sizes(const Replayed& call) {

@@ -11,6 +11,9 @@ namespace isomer::lab {
 /// Element counts, rows and sizes of the tensors; of those that are the same in every call one.
 std::vector<Passing> sizes_of_calls(const std::vector<Replayed>& calls);
 
+/// Of images by channels, [N, C, H, W], how many planes they are.
+Passing planes_of(int role);
+
 /// The tensors' sizes and element counts, however many of them are the same number.
 std::vector<Passing> simple_sizes(const Replayed& call);
 

@@ -26,7 +26,7 @@ bool writes_inputs(const Approach& approach, const Replayed& replayed, const Cal
   for (std::size_t i = 0; i < given.size() && i < outcome.answer.arguments.size(); ++i) {
     const Passing& passing = approach.form.passings[i];
     if (passing.what != What::role || !given[i].is_tensor() ||
-        replayed.roles[static_cast<std::size_t>(passing.role)].output)
+        replayed.roles[static_cast<std::size_t>(passing.role)].output || holds_a_result(approach.form, i))
       continue;
     const std::vector<double> before = oracle::elements(given[i].tensor),
                               after = oracle::elements(outcome.answer.arguments[i].tensor);

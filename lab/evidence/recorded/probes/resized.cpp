@@ -86,8 +86,36 @@ bool keeps_relations(const Replayed& made, const std::vector<Replayed>& calls) {
 
 }  // namespace
 
+namespace {
+
+/// Whether a size is so small, and the same in all of several calls that differ in others, as the coordinates
+/// of a point are: who has it as a constant has what his callers have.
+bool is_of_coordinates(const Replayed& made, const std::vector<Replayed>& calls) {
+  constexpr std::int64_t kMost = 4;
+  constexpr std::size_t kSeveral = 3;  // as of matrices of three by three
+  if (made.call->size_before > kMost) return false;
+  if (calls.size() < 2) return places_of_size(made).size() >= kSeveral;
+  bool differ = false;
+  for (std::size_t role = 0; role < made.call->before.size(); ++role) {
+    if (!made.values[role].is_tensor()) continue;
+    for (int dim = 0; dim < made.values[role].tensor.rank; ++dim) {
+      const bool own = size_at(made, role, dim) == made.call->size;
+      for (const Replayed& call : calls) {
+        if (role >= call.call->before.size()) continue;
+        const std::int64_t size = size_at(call, role, dim), first = size_at(calls.front(), role, dim);
+        if (own && size != made.call->size_before) return false;
+        differ = differ || size != first;
+      }
+    }
+  }
+  return differ;
+}
+
+}  // namespace
+
 bool keeps_shape(const Replayed& made, const std::vector<Replayed>& calls) {
   if (calls.empty()) return true;
+  if (is_of_coordinates(made, calls)) return false;
   if (!keeps_relations(made, calls)) return false;
   const auto size = [](const Tensor& tensor, int dim) { return dim < tensor.rank ? tensor.size(dim) : 1; };
   for (std::size_t t = 0; t < made.outputs.size(); ++t)

@@ -260,7 +260,7 @@ class Launches:
 
 
 def is_number_or_word(default):
-    return type(default) in (int, float, bool, str) or (type(default) is tuple and all(type(each) is int for each in default))
+    return type(default) in (int, float, bool, str) or (type(default) is tuple and all(type(each) in (int, float) for each in default))
 
 
 class Calls:
@@ -394,6 +394,9 @@ class Calls:
             if self.launches.unanswered == 0:
                 call["after"] = [side.value(value, key, key) for key, value, _ in arguments]
                 call["returned"] = side.flattened(result, place="returned")
+                if len(own.results) == len(call["returned"]):
+                    for text, called in zip(call["returned"], own.results):
+                        text["name"] = text["name"] or called
                 self.inside = True
                 written = self.written.names(function, refilled, own, lasted)
                 self.launches.own_tensors.setdefault(name, set()).update(written)

@@ -30,6 +30,29 @@ def counters(function):
     return {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
 
 
+def names_of_results(function, frame, results):
+    """By the statement that returns: `return out, int(count.item())` returns out and count."""
+    try:
+        lines, first = inspect.getsourcelines(inspect.unwrap(function))
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return []
+    at = frame.f_lineno - first + 1
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Return) and node.value is not None and node.lineno <= at <= (node.end_lineno or node.lineno):
+            items = node.value.elts if isinstance(node.value, (ast.Tuple, ast.List)) else [node.value]
+            if len(items) != len(results):
+                return []
+            own = frame.f_locals
+            plain = [item.id if isinstance(item, ast.Name) else "" for item in items]
+            inner = [
+                plain[i] or next((each.id for each in ast.walk(item) if isinstance(each, ast.Name) and each.id in own and each.id not in plain), "")
+                for i, item in enumerate(items)
+            ]
+            return [name if inner.count(name) == 1 else "" for name in inner]
+    return []
+
+
 def around(frame):
     """The whole numbers that a test has in variables where it makes a call: what it calls the sizes that it made tensors with."""
     # The recorder's own frames and those of decorators lie between.
@@ -64,6 +87,7 @@ class Computed:
         self.stops = stops  # with the first launch
         self.code = code_of(function)
         self.found = {}
+        self.results = []  # what it calls each of its results; empty where it has no name
         self.function = function
         self.launches = launches
         self.tensors = Tensors()
@@ -124,6 +148,7 @@ class Computed:
             for name in counters(self.function) if own else ():
                 own.pop(name, None)
             self.found = dict(list(own.items())[:MOST])
+            self.results = names_of_results(self.function, frame, flat(result))
             self.tensors.end(frame, result)
         return self.inside
 

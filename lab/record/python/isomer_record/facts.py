@@ -219,7 +219,27 @@ BOTH = {"softmax", "log_softmax", "logsumexp", "scaled_dot_product_attention"}
 def subtracts_maximum(tree):
     """Whether it has exponentials and maxima: of a softmax, whose exponentials then cannot overflow."""
     called = {name_of(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    return bool(called & BOTH) or bool(called & EXPONENTIALS and called & MAXIMA)
+    if called & BOTH:
+        return True
+    if not (called & EXPONENTIALS and called & MAXIMA):
+        return False
+    # A maximum of two terms of a loss bounds no exponential: something is subtracted that is called so, or is one.
+    largest = {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Assign, ast.AugAssign)) and any(isinstance(c, ast.Call) and name_of(c.func) in MAXIMA for c in ast.walk(node.value))
+        for each in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        for target in ast.walk(each)
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            right = list(ast.walk(node.right))
+            if any(isinstance(c, ast.Call) and name_of(c.func) in MAXIMA for c in right) or any(isinstance(c, ast.Name) and c.id in largest for c in right):
+                return True
+        if isinstance(node, ast.Call) and name_of(node.func) in ("sub", "sub_", "subtract"):
+            return True
+    return False
 
 
 def label_facts(tree):
