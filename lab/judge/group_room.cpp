@@ -329,42 +329,55 @@ void GroupReplay::try_other_results(const std::vector<Replayed>& calls, const Di
   constexpr std::size_t kMostTried = 4;
   if (all_right(outcomes_) || std::any_of(outcomes_.begin(), outcomes_.end(), lost)) return;
   // Of several pointers that may be written, one is the result, and the others are room.
-  std::vector<std::size_t> results, others;
-  for (std::size_t p = 0; p < std::min(bound.form.passings.size(), entry_.parameters.size()); ++p) {
-    const Parameter& parameter = entry_.parameters[p];
-    const Passing& passing = bound.form.passings[p];
-    if (parameter.kind != Parameter::Kind::pointer || parameter.is_const) continue;
-    if (passing.what == Passing::What::none || passing.what == Passing::What::room)
-      others.push_back(p);
-    else if (passing.what == Passing::What::role &&
-             calls.front().roles[static_cast<std::size_t>(passing.role)].returned)
-      results.push_back(p);
+  std::vector<Bound> ways;
+  const auto may_be = [&](std::size_t p) {
+    return entry_.parameters[p].kind == Parameter::Kind::pointer && !entry_.parameters[p].is_const;
+  };
+  const std::size_t count = std::min(bound.form.passings.size(), entry_.parameters.size());
+  for (std::size_t result = 0; result < count; ++result) {
+    const Passing& passing = bound.form.passings[result];
+    if (!may_be(result) || passing.what != Passing::What::role ||
+        !calls.front().roles[static_cast<std::size_t>(passing.role)].returned)
+      continue;
+    for (std::size_t other = 0; other < count; ++other) {
+      const Passing::What what = bound.form.passings[other].what;
+      if (!may_be(other) || (what != Passing::What::none && what != Passing::What::room) ||
+          entry_.parameters[result].element != entry_.parameters[other].element || ways.size() == kMostTried)
+        continue;
+      ways.push_back(bound);
+      std::swap(ways.back().form.passings[result], ways.back().form.passings[other]);
+      ways.back().form.passings[result] = Passing();
+      ways.back().form.passings[result].what = Passing::What::room;
+    }
   }
   const GroupReplay as_bound = *this;
   const Diagnosis told = diagnosis_;
-  std::size_t tried = 0;
-  for (const std::size_t result : results)
-    for (const std::size_t other : others) {
-      if (entry_.parameters[result].element != entry_.parameters[other].element || tried++ == kMostTried)
-        continue;
-      Bound swapped = bound;
-      std::swap(swapped.form.passings[result], swapped.form.passings[other]);
-      swapped.form.passings[result] = Passing();
-      swapped.form.passings[result].what = Passing::What::room;
-      diagnosis_ = at_first;
-      outcomes_.clear();
-      adapted_ = false;
-      for (const Finding& finding : swapped.findings) add_once(diagnosis_.findings, finding);
-      ask_as(swapped, calls);
-      try_numbers_for_none(calls);
-      if (all_right(outcomes_)) {
-        swapped.form = approach_.form;
-        bound = std::move(swapped);
-        return;
-      }
-      take_back(as_bound);
-      diagnosis_ = told;
+  const bool reads_nothing = !memory_of_nobody().empty();
+  const auto ask_way = [&](Bound& way) {
+    diagnosis_ = at_first;
+    outcomes_.clear();
+    adapted_ = false;
+    for (const Finding& finding : way.findings) add_once(diagnosis_.findings, finding);
+    ask_as(way, calls);
+    try_numbers_for_none(calls);
+    way.form = approach_.form;
+  };
+  std::vector<std::size_t> whole;
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    ask_way(ways[i]);
+    if (all_right(outcomes_)) {
+      bound = std::move(ways[i]);
+      return;
     }
+    const auto keeps = [](const CallOutcome& each) { return each.answer.ok() && each.answer.seen.empty(); };
+    if (std::all_of(outcomes_.begin(), outcomes_.end(), keeps)) whole.push_back(i);
+    take_back(as_bound);
+    diagnosis_ = told;
+  }
+  // Whose own fault is judged where one way alone keeps to its memory.
+  if (!reads_nothing || whole.size() != 1) return;
+  ask_way(ways[whole.front()]);
+  bound = std::move(ways[whole.front()]);
 }
 
 void GroupReplay::try_lent_room(const std::vector<Replayed>& calls, const Bound& bound) {
