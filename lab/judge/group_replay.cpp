@@ -230,8 +230,7 @@ std::string GroupReplay::not_accused() const {
   if (!right && !explained_ && !real_of_nobody_.empty())
     return fmt::format(
         "what {} of {} is is not known: the label has no number of that name, and called with {} it gives no "
-        "right "
-        "answer; name it as the label does",
+        "right answer; name it as the label does",
         real_of_nobody_, entry_.name, diagnosis_.called_with);
   return why_not_accused(entry_, sizes_by_, diagnosis_.called_with, right, explained_);
 }

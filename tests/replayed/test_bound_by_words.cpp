@@ -51,6 +51,18 @@ TEST(BoundByWords, AResultMayBeLeftInAnArgument) {
   EXPECT_EQ(judged_as("third_in_place", recording, label).verdict(), "fail");
 }
 
+TEST(BoundByWords, AResultThatIsCalledAsAnArgumentHasItsPointer) {
+  Recording recording;
+  for (const std::int64_t count : {70, 33})
+    record_returned(recording, "halve", {filled("x", {count})}, tensor_value("x", DType::f32, {count}),
+                    [&](const std::vector<Value>& v, Value& y) {
+                      for (std::int64_t i = 0; i < count; ++i) f32(y)[i] = 0.5F * f32(v[0])[i];
+                    });
+  const Diagnosis said = judged_as("halve_out_of_place", recording,
+                                   "def halve(x):\n    n = x.numel()\n    x = x / 2\n    return x\n");
+  expect_told(said, {}, "");
+}
+
 TEST(BoundByWords, OfTwoPointersTheResultIsTheOneThatIsRight) {
   Recording recording;
   for (const std::int64_t count : {70, 33})

@@ -231,7 +231,14 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
         used[r] = true;
       }
   };
-  in_place(true);
+  // By their names first where there are fewer pointers for results than results.
+  std::size_t pointers = 0, made = 0;
+  for (std::size_t p = 0; p < parameters.size(); ++p)
+    pointers += is_memory(parameters[p]) && role_at[p] < 0 && own_at[p] == 0 && !parameters[p].is_const &&
+                !is_of_input(parameters[p].name) && !is_lent_room(parameters[p]);
+  for (std::size_t r = replayed.call->before.size(); r < replayed.roles.size(); ++r)
+    made += !used[r] && replayed.roles[r].tensor && !again(r);
+  if (pointers < made) in_place(true);
   // What says its type is likelier meant than memory of any, and what is lent is no result while there is
   // other memory.
   enum class By : std::uint8_t { type, any_type, lent, kind };
