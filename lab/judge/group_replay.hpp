@@ -81,6 +81,8 @@ class GroupReplay {
   /// How a call is bound, with the options; none of its arguments is for the parameters `left`.
   Bound bound_with(const Replayed& call, std::vector<int> left) const;
   void ask_as(const Bound& bound, const std::vector<Replayed>& calls);
+  /// The same as if nothing had been asked before.
+  void ask_anew(const Bound& bound, const std::vector<Replayed>& calls, const Diagnosis& at_first);
   /// As it was before another way to call was tried.
   void take_back(const GroupReplay& before);
   /// What numbers are of which the names say nothing, from other calls or by trial.

@@ -112,6 +112,15 @@ void GroupReplay::take_back(const GroupReplay& before) {
   adapted_ = before.adapted_;
 }
 
+void GroupReplay::ask_anew(const Bound& bound, const std::vector<Replayed>& calls,
+                           const Diagnosis& at_first) {
+  diagnosis_ = at_first;
+  outcomes_.clear();
+  adapted_ = false;
+  for (const Finding& finding : bound.findings) add_once(diagnosis_.findings, finding);
+  ask_as(bound, calls);
+}
+
 void GroupReplay::try_own_by_name(std::vector<Replayed>& calls, const Diagnosis& at_first, Bound& bound) {
   const std::vector<int> own = all_right(outcomes_) ? std::vector<int>() : own_by_name(approach_.form, calls);
   if (own.empty()) return;
@@ -125,11 +134,8 @@ void GroupReplay::try_own_by_name(std::vector<Replayed>& calls, const Diagnosis&
       before += outcomes_[i].share();
     }
   const GroupReplay as_bound = *this;
-  const Diagnosis told = std::exchange(diagnosis_, at_first);
-  outcomes_.clear();
-  adapted_ = false;
-  for (const Finding& finding : by_name.findings) add_once(diagnosis_.findings, finding);
-  ask_as(by_name, kept);
+  const Diagnosis told = diagnosis_;
+  ask_anew(by_name, kept, at_first);
   double now = 0;
   for (const CallOutcome& each : outcomes_) now += each.share();
   if (now > before || (now == before && by_name.findings.size() < bound.findings.size())) {
@@ -151,11 +157,7 @@ void GroupReplay::try_own_left(const std::vector<Replayed>& calls, const Diagnos
       continue;
     Bound other = bound;
     other.form = form;
-    diagnosis_ = at_first;
-    outcomes_.clear();
-    adapted_ = false;
-    for (const Finding& finding : other.findings) add_once(diagnosis_.findings, finding);
-    ask_as(other, calls);
+    ask_anew(other, calls, at_first);
     if (all_right(outcomes_)) {
       bound = std::move(other);
       return;
@@ -197,11 +199,7 @@ void GroupReplay::try_other_numbers(const std::vector<Replayed>& calls, const Di
     }
     Bound other = bound_with(calls.front(), left);
     take_own_tensors(other.form, calls);
-    diagnosis_ = at_first;
-    outcomes_.clear();
-    adapted_ = false;
-    for (const Finding& finding : other.findings) add_once(diagnosis_.findings, finding);
-    ask_as(other, calls);
+    ask_anew(other, calls, at_first);
     if (all_right(outcomes_)) {
       bound = std::move(other);
       return;
@@ -354,11 +352,7 @@ void GroupReplay::try_other_results(const std::vector<Replayed>& calls, const Di
   const Diagnosis told = diagnosis_;
   const bool reads_nothing = !memory_of_nobody().empty();
   const auto ask_way = [&](Bound& way) {
-    diagnosis_ = at_first;
-    outcomes_.clear();
-    adapted_ = false;
-    for (const Finding& finding : way.findings) add_once(diagnosis_.findings, finding);
-    ask_as(way, calls);
+    ask_anew(way, calls, at_first);
     try_numbers_for_none(calls);
     way.form = approach_.form;
   };

@@ -1,5 +1,8 @@
 #include "lab/ask/names/alike.hpp"
 
+#include "lab/text/lower_case.hpp"
+#include "lab/text/pattern.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -21,7 +24,6 @@ const std::vector<std::vector<std::string_view>>& one_thing() {
       {"temp", "temperature", "tau"},
       {"iters", "iter", "iterations", "steps", "step"},
       {"lambda", "lam", "lmbda"},
-      {"causal", "masked"},
       {"min", "minimum", "lo", "low", "lower"},
       {"max", "maximum", "hi", "high", "upper"},
       {"idx", "index"},
@@ -54,10 +56,6 @@ bool are_one(const std::string& a, const std::string& b) {
   if (shorter.size() + 1 == longer.size() && longer == shorter + "s") return true;
   return shorter.size() >= kFewest && longer.starts_with(shorter);
 }
-
-}  // namespace
-
-namespace {
 
 std::vector<std::string> split_words(const std::string& name) {
   std::vector<std::string> words(1);
@@ -150,6 +148,21 @@ std::vector<std::string> words_of_tensor(const std::string& name) {
 
 double likeness_of_tensors(const std::string& one, const std::string& other) {
   return likeness(words_of_tensor(one), words_of_tensor(other));
+}
+
+bool names_an_axis(const std::string& name) {
+  static const Pattern axis("axis|dim|dims|dimension");
+  return axis.is(lower_case(name));
+}
+
+bool names_a_size(const std::string& name) {
+  static const Pattern size(
+      "[a-z]|(?:n|num|nr|total|max|elems?|elements|size|count)_?\\w+|\\w*(?:rows?|cols?|columns|sizes?|count|"
+      "len|length|numel|elements|batch|"
+      "heads?|dims?|tokens|width|height|stride|channels|groups|blocks?|tiles?|warps|threads|offsets?_[a-z]|"
+      "words)"
+      "|(?:block|tile)_?\\w*|ld[a-z]");
+  return size.is(lower_case(name));
 }
 
 }  // namespace isomer::lab

@@ -9,6 +9,11 @@ namespace isomer::lab {
 /// is {steps}, `kUseBias` {bias}.
 std::vector<std::string> words_of_name(const std::string& name);
 
+/// Whether a name says which dimension is worked along; how many of something there are, or how the original
+/// is launched.
+bool names_an_axis(const std::string& name);
+bool names_a_size(const std::string& name);
+
 /// Whether both have the same words, whatever their order: num_pairs and pairs, h_mask and mask_h.
 bool are_of_the_same_words(const std::string& one, const std::string& other);
 

@@ -1,5 +1,6 @@
 #include "lab/ask/recorded/binding.hpp"
 #include "lab/ask/form.hpp"
+#include "lab/ask/names/alike.hpp"
 #include "lab/ask/names/bare.hpp"
 #include "lab/ask/names/role_names.hpp"
 #include "lab/ask/names/stride_names.hpp"
@@ -28,12 +29,6 @@ bool is_count(const std::string& name) {
       "[mnkbhdst]|\\w*(rows|cols|columns|size|count|len|length|numel|elements|batch|heads|dim|tokens)|(n|num|"
       "nr)_\\w+");
   return count.is(lower_case(name));
-}
-
-/// Whether a name says which dimension is worked along.
-bool is_axis(const std::string& name) {
-  static const Pattern axis("axis|dim|dimension");
-  return axis.is(lower_case(name));
 }
 
 bool is_of_rows(const std::string& name) {
@@ -144,8 +139,9 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
         replayed.values[r].integer < 0 && bare(parameter.name) != bare(replayed.roles[r].name) &&
         is_count(parameter.name))
       return false;
-    if (parameter.kind == Kind::integer && is_axis(replayed.roles[r].name) && !is_axis(parameter.name) &&
-        replayed.values[r].kind == Value::Kind::integer && replayed.values[r].integer < Tensor::kMaxRank)
+    if (parameter.kind == Kind::integer && names_an_axis(replayed.roles[r].name) &&
+        !names_an_axis(parameter.name) && replayed.values[r].kind == Value::Kind::integer &&
+        replayed.values[r].integer < Tensor::kMaxRank)
       return false;
     // Nor is anything a stride that is not called so.
     static const Pattern stride("(?:\\w+_)?(?:stride|pitch|ld)(?:_?[a-z0-9])?|ld[a-z]|stride\\w*");

@@ -1,5 +1,6 @@
 #include "lab/ask/recorded/option_codes.hpp"
 
+#include "lab/ask/names/alike.hpp"
 #include "lab/ask/names/bare.hpp"
 #include "lab/ask/recorded/option_words.hpp"
 #include "lab/text/lower_case.hpp"
@@ -78,6 +79,12 @@ double for_none(const OptionCode& option, int code) {
   static const std::vector<double> reals = {INFINITY, -1, 0, kVeryLarge, 1}, whole = {-1, 0, 1 << 30, 1, 2};
   const std::vector<double>& list = option.real ? reals : whole;
   return list[static_cast<std::size_t>(std::clamp(code, 0, static_cast<int>(list.size()) - 1))];
+}
+
+/// As whole as it may be: the largest numbers of 64 bits are none of a double's.
+std::int64_t whole_number(double number) {
+  constexpr double kMost = 9.2e18;
+  return static_cast<std::int64_t>(std::clamp(number, -kMost, kMost));
 }
 
 /// What a call says of an option: a word, "None", or nothing of a number.
@@ -229,11 +236,7 @@ std::vector<OptionCode> option_codes(const Entry& entry, const std::vector<Repla
     static const Pattern dtype(
         "(?:\\w+_)?d(?:ata_?)?type(?:_(?:id|code|enum))?|scalar_type|"
         "(?:in|input|src|raw|x|elem|element|io|value|img|image)_?type(?:_(?:id|code|enum))?");
-    static const Pattern counts(
-        "[a-z]|(?:n|num|nr|total|max)_?\\w+|\\w*(?:rows?|cols?|sizes?|count|len|length|numel|batch|dims?|"
-        "stride|width|"
-        "height|channels|tokens|heads)");
-    if (!taken && !extension && !counts.is(lower) && options.size() == 1 && !dtype.is(lower) &&
+    if (!taken && !extension && !names_a_size(parameter.name) && options.size() == 1 && !dtype.is(lower) &&
         std::none_of(list.begin(), list.end(),
                      [&](const OptionCode& each) { return each.option == *options.begin(); })) {
       // One word of the label's, and a number that its source says for each.
@@ -293,7 +296,7 @@ void change_codes(const std::vector<OptionCode>& options, std::vector<Replayed>&
       }
       const double number = options[i].number(call).value_or(for_none(options[i], own));
       value = options[i].real ? real_value("option " + options[i].name, number)
-                              : integer_value("option " + options[i].name, static_cast<std::int64_t>(number));
+                              : integer_value("option " + options[i].name, whole_number(number));
     }
 }
 

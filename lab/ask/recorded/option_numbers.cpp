@@ -63,22 +63,6 @@ bool is_set_in(const Replayed& call, const std::string& option, const Defaults& 
   return (value->kind != Value::Kind::integer && value->kind != Value::Kind::boolean) || value->integer != 0;
 }
 
-bool names_an_axis(const std::string& name) {
-  static const Pattern axis("axis|dim|dims|dimension");
-  return axis.is(lower_case(name));
-}
-
-/// Whether a name says how many of something there are, or how the original is launched.
-bool names_a_size(const std::string& name) {
-  static const Pattern size(
-      "[a-z]|(?:n|num|nr|total|max|elems?|elements|size|count)_?\\w+|\\w*(?:rows?|cols?|columns|sizes?|count|"
-      "len|length|numel|elements|batch|"
-      "heads?|dims?|tokens|width|height|stride|channels|groups|blocks?|tiles?|warps|threads|offsets?_[a-z]|"
-      "words)"
-      "|(?:block|tile)_?\\w*|ld[a-z]");
-  return size.is(lower_case(name));
-}
-
 std::vector<LabelOption> arguments_in(const std::vector<Replayed>& calls, const LabelFunction* label,
                                       const Defaults& defaults) {
   std::vector<LabelOption> list;
