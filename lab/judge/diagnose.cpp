@@ -3,6 +3,7 @@
 #include "lab/ask/find_call.hpp"
 #include "lab/ask/names/shape_comments.hpp"
 #include "lab/ask/reading.hpp"
+#include "lab/ask/recorded/binding.hpp"
 #include "lab/findings/source_places.hpp"
 #include "lab/judge/fewer_warps.hpp"
 #include "lab/judge/known_op.hpp"
@@ -161,7 +162,8 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
     if (entry == nullptr) {
       const Recording own = calls_of(*request.recording, function);
       const std::vector<const Entry*> list = unnamed_entries(candidate, own.calls.front(), wanted);
-      if (list.size() > 1) {
+      // One function for each type of elements is one function.
+      if (list.size() > 1 && dtype_twins(candidate, *list.front()).size() < list.size()) {
         diagnosis.error = several_entries(list);
         return;
       }

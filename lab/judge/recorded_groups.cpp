@@ -4,7 +4,7 @@
 
 namespace isomer::lab {
 
-std::vector<std::vector<Replayed>> by_signature(std::vector<Replayed> calls) {
+std::vector<std::vector<Replayed>> by_signature(std::vector<Replayed> calls, bool by_dtype) {
   std::map<std::string, std::size_t> known;
   std::vector<std::vector<Replayed>> groups;
   for (Replayed& replayed : calls) {
@@ -13,6 +13,7 @@ std::vector<std::vector<Replayed>> by_signature(std::vector<Replayed> calls) {
       const bool keyword = i < replayed.call->keyword.size() && replayed.call->keyword[i];
       signature += fmt::format(";{}{}", static_cast<int>(replayed.values[i].kind),
                                keyword ? "=" + replayed.roles[i].name : std::string());
+      if (by_dtype && replayed.values[i].is_tensor()) signature += name_of(replayed.values[i].tensor.dtype);
     }
     // An option decides what comes back: who asks for less is given less.
     for (const Replayed::Output& output : replayed.outputs)

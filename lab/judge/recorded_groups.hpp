@@ -12,8 +12,9 @@
 /// What the recorded calls of one function, and its label, say beside the answers.
 namespace isomer::lab {
 
-/// Calls that are made alike: as many arguments, the same of them by keyword.
-std::vector<std::vector<Replayed>> by_signature(std::vector<Replayed> calls);
+/// Calls that are made alike: as many arguments, the same of them by keyword. `by_dtype`: and of the same
+/// types, as a function for each type takes them.
+std::vector<std::vector<Replayed>> by_signature(std::vector<Replayed> calls, bool by_dtype = false);
 
 /// The strides that the label's kernel has names for, behind the sizes that the label names.
 NamedSizes with_strides_of_label(NamedSizes sizes, const Facts* facts, const std::string& function);

@@ -2,6 +2,7 @@
 
 #include "lab/ask/adapting/launch.hpp"
 #include "lab/ask/names/bare.hpp"
+#include "lab/ask/recorded/binding.hpp"
 #include "lab/ask/recorded/option_codes.hpp"
 #include "lab/ask/recorded/option_numbers.hpp"
 #include "lab/ask/recorded/replayed.hpp"
@@ -93,6 +94,8 @@ Judged judge_each(const Asking& asking, const std::vector<AnsweredGroup>* others
   for (const std::vector<Replayed>& group : asking.groups) {
     const Entry& overload =
         overload_for(asking.candidate, asking.entry, group.front(), asking.request.settings);
+    if (&group == &asking.groups.front() && overload.name != asking.entry.name)
+      diagnosis.entry = overload.name;
     GroupReplay of_group(asking.candidate, overload, asking.request, asking.facts, diagnosis);
     of_group.prefer_wide(wide);
     of_group.take_options(asking.options);
@@ -236,7 +239,8 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
         }))
       options.push_back(std::move(each));
   put_codes(options, calls);
-  const std::vector<std::vector<Replayed>> groups = by_signature(std::move(calls));
+  const std::vector<std::vector<Replayed>> groups =
+      by_signature(std::move(calls), dtype_twins(candidate, entry).size() > 1);
   Judged judged =
       judge_groups({candidate, entry, request, facts ? &*facts : nullptr, options, groups}, diagnosis);
   auto& [guessed, explained, launches, without_kernels, why, answered] = judged;

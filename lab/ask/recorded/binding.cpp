@@ -5,6 +5,7 @@
 #include "lab/ask/names/role_names.hpp"
 #include "lab/ask/names/stride_names.hpp"
 #include "lab/ask/recorded/bound_parts.hpp"
+#include "lab/ask/recorded/image_sizes.hpp"
 #include "lab/ask/recorded/label_sizes.hpp"
 #include "lab/ask/recorded/tensors_alike.hpp"
 #include "lab/text/lower_case.hpp"
@@ -102,9 +103,53 @@ int role_of_array(const ArrayName& array, std::size_t parameter, const std::vect
            {bare(parameters[p].name), bare(roles[static_cast<std::size_t>(role_at[p])].name)})
         if (whole ? name == array.of : name.starts_with(array.of)) return role_at[p];
     }
-  for (std::size_t p = parameter; p-- > 0 && array.of.empty();)
-    if (role_at[p] >= 0 && roles[static_cast<std::size_t>(role_at[p])].tensor) return role_at[p];
+  // A result has the sizes that follow from what is read.
+  for (const bool read : {true, false})
+    for (std::size_t p = parameter; p-- > 0 && array.of.empty();)
+      if (role_at[p] >= 0 && roles[static_cast<std::size_t>(role_at[p])].tensor &&
+          (!read || parameters[p].is_const))
+        return role_at[p];
   return -1;
+}
+
+/// Whether a name asks how many dimensions there are: `ndim`, `x_ndim`, and `rank` beside an array of sizes
+/// or strides.
+bool counts_dimensions(const Parameter& parameter, const std::vector<ArrayName>& arrays) {
+  static const Pattern always("(?:\\w+_)?n_?dims?|ndims?_\\w+"),
+      beside("(?:\\w+_)?(?:num_dims|rank|nd)|rank_\\w+");
+  const std::string name = lower_case(parameter.name);
+  return parameter.kind == Kind::integer &&
+         (always.is(name) ||
+          (beside.is(name) && std::any_of(arrays.begin(), arrays.end(),
+                                          [](const ArrayName& array) { return array.what != What::none; })));
+}
+
+/// How many dimensions a tensor has, where a name asks for it.
+std::optional<Passing> rank_by_name(std::size_t at, const std::vector<Parameter>& parameters,
+                                    const std::vector<ArrayName>& arrays,
+                                    const std::vector<Port::Role>& roles, const std::vector<int>& role_at) {
+  if (!counts_dimensions(parameters[at], arrays)) return std::nullopt;
+  static const Pattern named("(?:(\\w+?)_)?(?:n_?dims?|num_dims|rank|nd)|(?:ndims?|rank)_(\\w+)");
+  static const Pattern plain("n_?dims?");
+  const std::optional<Match> match = named.whole(lower_case(parameters[at].name));
+  if (!match) return std::nullopt;
+  const auto is_array = [&](std::size_t p) { return p < arrays.size() && arrays[p].what != What::none; };
+  ArrayName of;
+  of.of = match->has(1) ? (*match)[1] : match->has(2) ? (*match)[2] : "";
+  int role = of.of.empty() ? -1 : role_of_array(of, at, parameters, roles, role_at);
+  if (of.of.empty()) {
+    for (const std::size_t beside : {at - 1, at + 1, at - 2, at + 2})  // wraps beyond every place
+      if (role < 0 && is_array(beside))
+        role = role_of_array(arrays[beside], beside, parameters, roles, role_at);
+    for (std::size_t p = 0; p < role_at.size() && role < 0 && plain.is(lower_case(parameters[at].name)); ++p)
+      if (role_at[p] >= 0 && roles[static_cast<std::size_t>(role_at[p])].tensor && parameters[p].is_const)
+        role = role_at[p];
+  }
+  if (role < 0) return std::nullopt;
+  Passing passing;
+  passing.what = What::rank;
+  passing.role = role;
+  return passing;
 }
 
 /// A function over raw memory, or a kernel: what nothing is passed for follows from the tensors.
@@ -143,6 +188,10 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
         !names_an_axis(parameter.name) && replayed.values[r].kind == Value::Kind::integer &&
         replayed.values[r].integer < Tensor::kMaxRank)
       return false;
+    // Nor is the number of dimensions an option of another name.
+    if (!replayed.roles[r].tensor && bare(parameter.name) != bare(replayed.roles[r].name) &&
+        counts_dimensions(parameter, arrays))
+      return false;
     // Nor is anything a stride that is not called so.
     static const Pattern stride("(?:\\w+_)?(?:stride|pitch|ld)(?:_?[a-z0-9])?|ld[a-z]|stride\\w*");
     if (parameter.kind == Kind::integer && stride.is(lower_case(parameter.name)) &&
@@ -161,7 +210,7 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
         ((replayed.values[r].kind == Value::Kind::boolean && is_count(parameter.name)) ||
          (!replayed.roles[r].tensor &&
           (size_of_label(parameter, replayed, sizes) || size_by_tensor(parameter, replayed, sizes) ||
-           size_alike(parameters, p, replayed, sizes) ||
+           size_alike(parameters, p, replayed, sizes) || size_of_images(parameters, p, replayed) ||
            name_other_sizes(parameter.name, replayed.roles[r].name)))))
       return false;
     // Nor is the size of a tile, which only the original launches with.
@@ -288,6 +337,9 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
     } else if (const std::optional<Passing> bytes =
                    bytes_of_element(parameters[p], parameters, role_at, replayed)) {
       passing = *bytes;
+    } else if (const std::optional<Passing> rank =
+                   rank_by_name(p, parameters, arrays, replayed.roles, role_at)) {
+      passing = *rank;
     } else if (arrays[p].what != What::none) {
       passing.role = role_of_array(arrays[p], p, parameters, replayed.roles, role_at);
       passing.what = passing.role < 0 ? What::none : arrays[p].what;
@@ -296,7 +348,7 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
                size && (size->what == What::stride || !strides[p])) {
       passing = *size;
       if (passing.what == What::stride) strided.push_back(passing.role);
-    } else if (strides[p]) {
+    } else if (strides[p] && !size_of_images(parameters, p, replayed)) {
       passing.what = What::stride;
       passing.role = strides[p]->role;
       passing.dim = strides[p]->dim;
@@ -306,6 +358,7 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
       passing = stand_in(parameters[p], replayed, p, bound);
       std::optional<Passing> like = size_by_tensor(parameters[p], replayed, sizes);
       if (!like) like = size_alike(parameters, p, replayed, sizes);
+      if (!like) like = size_of_images(parameters, p, replayed);
       if (like && bound.unsure.size() > unsure) {
         passing = *like;
         bound.alike.push_back(static_cast<int>(p));

@@ -27,8 +27,16 @@ Bound bind_call(const Entry& entry, const Replayed& replayed, const NamedSizes& 
 /// says so: where those are the same names in another order.
 std::optional<Bound> in_order_of_names(const Form& form, const Replayed& replayed);
 
+/// The entry and those that are the same function for elements of other types, as argmax_f32 and argmax_f16
+/// are; none of an extension, which asks its tensors.
+std::vector<const Entry*> dtype_twins(const Candidate& candidate, const Entry& entry);
+
+/// Of those the one for the types that the call has.
+const Entry& twin_for(const Candidate& candidate, const Entry& entry, const Replayed& replayed);
+
 /// Of several functions that are exported under the entry's name the first that takes the call as it is, as
-/// pybind11 chooses; the entry itself where none does.
+/// pybind11 chooses; of functions for one type each the one for the call's; the entry itself where there is
+/// no other.
 const Entry& overload_for(const Candidate& candidate, const Entry& entry, const Replayed& replayed,
                           const CallSettings& settings);
 

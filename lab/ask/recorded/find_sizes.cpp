@@ -176,13 +176,14 @@ void of_this_rank(Passing& passing, int then, int now) {
 /// Sizes that were read off the first call, as they are in calls that have more dimensions.
 void of_all_ranks(Form& form, const std::vector<Replayed>& calls) {
   for (Passing& passing : form.passings) {
-    if (passing.what != What::size || passing.role < 0) continue;
+    if (passing.what != What::size || passing.role < 0 || passing.dim < 0) continue;
     const auto role = static_cast<std::size_t>(passing.role);
     const int first = calls.front().values[role].tensor.rank;
+    const bool last = passing.dim == first - 1;
     for (const Replayed& each : calls)
       if (each.values[role].is_tensor() && each.values[role].tensor.rank != first) {
         of_this_rank(passing, first, each.values[role].tensor.rank);
-        if (passing.what == What::size && passing.dim == each.values[role].tensor.rank - 1) passing.dim = -1;
+        if (passing.what == What::size && last) passing.dim = -1;
         break;
       }
   }

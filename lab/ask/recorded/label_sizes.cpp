@@ -140,7 +140,11 @@ std::optional<Passing> size_of_image(const Parameter& parameter, const Replayed&
         Passing passing;
         passing.what = What::size;
         passing.role = static_cast<int>(r);
-        passing.dim = letter == 'h' ? height.dim : letter == 'w' ? width.dim : letter == 'c' ? channels : 0;
+        // Of one image alone the sides stand at the end as well.
+        passing.dim = letter == 'h'   ? height.dim - height.rank
+                      : letter == 'w' ? width.dim - height.rank
+                      : letter == 'c' ? channels - height.rank
+                                      : 0;
         if (letter == 'b' || (letter == 'n' && channels == 0)) passing.dim = 0;
         return passing;
       }

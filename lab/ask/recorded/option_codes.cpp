@@ -216,6 +216,14 @@ std::vector<OptionCode> option_codes(const Entry& entry, const std::vector<Repla
       if (call.values[r].kind != Value::Kind::text && call.values[r].kind != Value::Kind::dtype)
         roles.insert(bare(call.roles[r].name));
   const std::string of_which = argument_of_dtypes(calls);
+  // Beside `mode` and `padding_mode` each parameter is the one of its own name.
+  const auto is_another = [&](const std::string& name, const std::string& option) {
+    return bare(name) != bare(option) &&
+           (std::any_of(options.begin(), options.end(),
+                        [&](const std::string& each) { return bare(each) == bare(name); }) ||
+            std::any_of(entry.parameters.begin(), entry.parameters.end(),
+                        [&](const Parameter& each) { return bare(each.name) == bare(option); }));
+  };
   for (std::size_t p = 0; p < entry.parameters.size(); ++p) {
     const Parameter& parameter = entry.parameters[p];
     // An extension is passed the words themselves, unless it takes a number in their place.
@@ -225,7 +233,7 @@ std::vector<OptionCode> option_codes(const Entry& entry, const std::vector<Repla
     bool taken = false;
     for (const std::string& option : options) {
       if (extension ? parameter.kind != Kind::integer || bare(parameter.name) != bare(option)
-                    : !is_same_option(parameter.name, option))
+                    : !is_same_option(parameter.name, option) || is_another(parameter.name, option))
         continue;
       list.push_back(coded(p, parameter, option, words_in(calls, option), source));
       list.back().left_out = default_of(calls, option);

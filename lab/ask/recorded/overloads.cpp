@@ -1,5 +1,7 @@
+#include "lab/ask/names/dtype_names.hpp"
 #include "lab/ask/recorded/binding.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace isomer::lab {
@@ -37,14 +39,65 @@ bool takes_all(const Bound& bound, const Replayed& replayed) {
   return true;
 }
 
+/// Whether two functions are one by all but the type of the elements, as argmax_f32 and argmax_f16 are.
+bool are_twins(const Entry& one, const Entry& other) {
+  const DtypeName a = dtype_name(one.name), b = dtype_name(other.name);
+  return one.form == other.form && one.linkage == other.linkage && a.stem == b.stem && a.dtype != b.dtype &&
+         std::equal(
+             one.parameters.begin(), one.parameters.end(), other.parameters.begin(), other.parameters.end(),
+             [](const Parameter& p, const Parameter& q) { return p.name == q.name && p.kind == q.kind; });
+}
+
+/// How many of a call's tensors are of another type than the function says, by its pointers or by its name.
+int other_types(const Entry& entry, const Replayed& replayed) {
+  const Bound bound = bind_call(entry, replayed);
+  const DType said = dtype_name(entry.name).dtype;
+  int count = 0;
+  bool untyped = false;
+  for (std::size_t i = 0; i < bound.form.passings.size(); ++i) {
+    const Passing& passing = bound.form.passings[i];
+    const Parameter& parameter = entry.parameters[i];
+    if (passing.what != Passing::What::role || parameter.kind != Parameter::Kind::pointer) continue;
+    const Value& value = replayed.values[static_cast<std::size_t>(passing.role)];
+    if (!value.is_tensor()) continue;
+    if (parameter.element != DType::none) {
+      count += value.tensor.dtype != parameter.element;
+    } else if (!untyped) {
+      untyped = true;  // the first memory of any type is what the name speaks of
+      count += said != DType::none && value.tensor.dtype != said;
+    }
+  }
+  return count;
+}
+
 }  // namespace
+
+std::vector<const Entry*> dtype_twins(const Candidate& candidate, const Entry& entry) {
+  std::vector<const Entry*> twins;
+  if (entry.form == Entry::Form::extension) return twins;
+  for (const Entry& each : candidate.entries())
+    if (&each == &entry || are_twins(entry, each)) twins.push_back(&each);
+  return twins;
+}
+
+const Entry& twin_for(const Candidate& candidate, const Entry& entry, const Replayed& replayed) {
+  const std::vector<const Entry*> twins = dtype_twins(candidate, entry);
+  const Entry* best = &entry;
+  int least = twins.size() < 2 ? 0 : other_types(entry, replayed);
+  for (const Entry* each : twins)
+    if (const int other = least == 0 ? 0 : other_types(*each, replayed); other < least) {
+      least = other;
+      best = each;
+    }
+  return *best;
+}
 
 const Entry& overload_for(const Candidate& candidate, const Entry& entry, const Replayed& replayed,
                           const CallSettings& settings) {
   std::vector<const Entry*> overloads;
   for (const Entry& each : candidate.entries())
     if (each.exported && each.name == entry.name && each.form == entry.form) overloads.push_back(&each);
-  if (overloads.size() < 2) return entry;
+  if (overloads.size() < 2) return twin_for(candidate, entry, replayed);
   for (const Entry* each : overloads) {
     const Bound bound = bind_call(*each, replayed);
     if (!bound.findings.empty() || !takes_all(bound, replayed)) continue;

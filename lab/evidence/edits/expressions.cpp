@@ -260,13 +260,13 @@ const std::vector<Mistaken>& mistaken() {
       {"fmax", {"fmin"}, Code::other_reduction},
       {"fmin", {"fmax"}, Code::other_reduction},
       {"expf", {"exp2f", "", "expm1f"}, Code::log_base},
-      {"__expf", {"exp2f", ""}, Code::log_base},
-      {"exp", {"exp2", ""}, Code::log_base},
+      {"__expf", {"exp2f", "", "expm1f"}, Code::log_base},
+      {"exp", {"exp2", "", "expm1"}, Code::log_base},
       {"exp2f", {"expf", ""}, Code::log_base},
       {"exp2", {"exp", ""}, Code::log_base},
       {"logf", {"log2f", "", "log1pf", "log10f"}, Code::log_base},
-      {"__logf", {"log2f", ""}, Code::log_base},
-      {"log", {"log2", "", "log10"}, Code::log_base},
+      {"__logf", {"log2f", "", "log1pf"}, Code::log_base},
+      {"log", {"log2", "", "log10", "log1p"}, Code::log_base},
       {"log10", {"log", "log2"}, Code::log_base},
       {"log10f", {"logf", "log2f"}, Code::log_base},
       {"std::log10", {"std::log", "std::log2"}, Code::log_base},
@@ -402,7 +402,13 @@ void add_function(EditPlaces& places, std::size_t at, const EverywhereEdits& eve
     }
   for (const std::string_view other : found->others) {
     const bool bounds = found->code == Code::other_reduction && bounds_by_number(tokens, at + 1);
-    const int edit = places.add({{first, at, std::string(other)}}, bounds ? Code::clamp : found->code,
+    // With another base it is another function; with the 1 it is the same one with a term.
+    const bool term =
+        other.find("expm1") != std::string_view::npos || other.find("log1p") != std::string_view::npos;
+    const int edit = places.add({{first, at, std::string(other)}},
+                                bounds ? Code::clamp
+                                : term ? Code::missing_term
+                                       : found->code,
                                 other.empty() ? 3 : 1);
     chosen += fmt::format("if (isomer_edits::chosen({})) return decltype({}(v...))({}(v...)); ", edit,
                           found->name, other.empty() ? "isomer_edits::first" : other);

@@ -418,7 +418,8 @@ class Experiments {
       while (std::next_permutation(axes.begin(), axes.end())) {
         Adaptation turned;
         turned.before = on_value(approach_.form.passings[i].role, [axes](Value& v) {
-          write_elements(v, ordered(oracle::elements(v.tensor), axes_order(v.tensor, axes)));
+          if (v.tensor.rank == static_cast<int>(axes.size()))
+            write_elements(v, ordered(oracle::elements(v.tensor), axes_order(v.tensor, axes)));
         });
         std::string text;
         for (const int axis : axes) text += (text.empty() ? "" : ", ") + std::to_string(axis);

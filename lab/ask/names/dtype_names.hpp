@@ -1,0 +1,20 @@
+#pragma once
+
+#include <isomer/dtype.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace isomer::lab {
+
+/// A function's name as what it does, and the type of the elements that it says it does it for.
+struct DtypeName {
+  std::string stem;           ///< in lower case, without underscores and the word of the type
+  DType dtype = DType::none;  ///< none where no word says one
+};
+
+/// `argmax_f32` and `launch_half_argmax` are argmax of f32 and launchargmax of f16. A name with words of two
+/// types, as a cast has them, says none.
+DtypeName dtype_name(std::string_view function);
+
+}  // namespace isomer::lab

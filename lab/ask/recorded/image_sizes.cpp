@@ -1,0 +1,134 @@
+#include "lab/ask/recorded/image_sizes.hpp"
+
+#include "lab/text/lower_case.hpp"
+#include "lab/text/pattern.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace isomer::lab {
+namespace {
+
+using What = Passing::What;
+using Kind = Parameter::Kind;
+
+/// What a name says: of which tensor, and which of its dimensions.
+struct ImageSide {
+  enum class Of : std::uint8_t { any, input, filter, output };
+  enum class Dim : std::uint8_t { batch, channel, planes, depth, height, width, length };
+  Of of = Of::any;
+  Dim dim = Dim::batch;
+};
+
+/// The dimension that a word or a letter is usual for.
+std::optional<ImageSide::Dim> dimension_of_word(const std::string& word) {
+  using Dim = ImageSide::Dim;
+  static const Pattern batch("n|b|bs|batch(?:_?size)?"), channel("c|ch|channels?|num_channels|n_channels"),
+      planes("planes|n_planes|num_planes|nc"), depth("d|depth"), height("h|height"), width("w|width"),
+      length("l|len|length|t");
+  return batch.is(word)     ? std::optional(Dim::batch)
+         : channel.is(word) ? std::optional(Dim::channel)
+         : planes.is(word)  ? std::optional(Dim::planes)
+         : depth.is(word)   ? std::optional(Dim::depth)
+         : height.is(word)  ? std::optional(Dim::height)
+         : width.is(word)   ? std::optional(Dim::width)
+         : length.is(word)  ? std::optional(Dim::length)
+                            : std::nullopt;
+}
+
+std::optional<ImageSide> image_side(const std::string& name) {
+  static const Pattern before("(input|in|i|output|out|o|kernel|k|filter|f)_?(\\w+)"),
+      behind("(\\w+?)_?(input|in|i|output|out|o)");
+  const std::string lower = lower_case(name);
+  const auto of_word = [](const std::string& word) {
+    return word.front() == 'i'   ? ImageSide::Of::input
+           : word.front() == 'o' ? ImageSide::Of::output
+                                 : ImageSide::Of::filter;
+  };
+  if (const auto dim = dimension_of_word(lower)) return ImageSide{ImageSide::Of::any, *dim};
+  if (const std::optional<Match> match = before.whole(lower))
+    if (const auto dim = dimension_of_word((*match)[2])) return ImageSide{of_word((*match)[1]), *dim};
+  if (const std::optional<Match> match = behind.whole(lower))
+    if (const auto dim = dimension_of_word((*match)[1])) return ImageSide{of_word((*match)[2]), *dim};
+  return std::nullopt;
+}
+
+/// Whether the numbers speak of images, or of rows with channels, and not of something else by one letter.
+bool speak_of_images(const std::vector<Parameter>& parameters) {
+  bool height = false, width = false, channels = false, length = false;
+  for (const Parameter& each : parameters) {
+    if (each.kind != Kind::integer) continue;
+    const std::optional<ImageSide> side = image_side(each.name);
+    if (!side) continue;
+    height = height || side->dim == ImageSide::Dim::height;
+    width = width || side->dim == ImageSide::Dim::width;
+    channels = channels || side->dim == ImageSide::Dim::channel || side->dim == ImageSide::Dim::planes;
+    length = length || side->dim == ImageSide::Dim::length;
+  }
+  return (height && width) || (channels && length && !height && !width);
+}
+
+bool has_side(const std::vector<Parameter>& parameters, ImageSide::Dim dim) {
+  return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& each) {
+    const std::optional<ImageSide> side = image_side(each.name);
+    return each.kind == Kind::integer && side && side->dim == dim;
+  });
+}
+
+/// The first tensor of three dimensions and more that is an image, a filter, or made; −1: none.
+int role_of_side(const Replayed& replayed, ImageSide::Of of) {
+  static const Pattern filter("\\w*(?:weight|filter|kernel)\\w*|w|f");
+  constexpr int kLeastRank = 3;
+  for (std::size_t r = 0; r < replayed.roles.size(); ++r) {
+    const bool output = r >= replayed.call->before.size();
+    if (!replayed.values[r].is_tensor() || replayed.values[r].tensor.rank < kLeastRank ||
+        output != (of == ImageSide::Of::output) ||
+        filter.is(lower_case(replayed.roles[r].name)) != (of == ImageSide::Of::filter))
+      continue;
+    return static_cast<int>(r);
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::optional<Passing> size_of_images(const std::vector<Parameter>& parameters, std::size_t at,
+                                      const Replayed& replayed) {
+  if (parameters[at].kind != Kind::integer || !speak_of_images(parameters)) return std::nullopt;
+  const std::optional<ImageSide> side = image_side(parameters[at].name);
+  if (!side) return std::nullopt;
+  using Dim = ImageSide::Dim;
+  Passing passing;
+  passing.what = What::size;
+  // As many channels come out as there are filters.
+  passing.role = role_of_side(replayed, side->of == ImageSide::Of::any ? ImageSide::Of::input : side->of);
+  if (passing.role < 0) return std::nullopt;
+  const bool rows = !has_side(parameters, Dim::height);  // of length alone
+  const bool volumes = has_side(parameters, Dim::depth);
+  switch (side->dim) {
+    case Dim::width:
+    case Dim::length:
+      passing.dim = -1;
+      break;
+    case Dim::height:
+      passing.dim = -2;
+      break;
+    case Dim::depth:
+      passing.dim = -3;
+      break;
+    // Of volumes there are flat ones, which have no depth; of others there may be no batch.
+    case Dim::channel:
+      passing.dim = volumes ? 1 : rows ? -2 : -3;
+      break;
+    case Dim::batch:
+      passing.dim = volumes ? 0 : rows ? -3 : -4;
+      break;
+    case Dim::planes:
+      passing.dim = rows ? -2 : -3;
+      passing.with = passing.dim - 1;
+      break;
+  }
+  return passing;
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,149 @@
+// Sizes in arrays of the host, one function for each type of elements, and sizes of images by usual letters.
+#include "recorded_call.hpp"
+
+#include "lab/ask/names/dtype_names.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+namespace {
+
+constexpr const char* kFile = "host_arrays.cu";
+
+float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
+
+Value ramp(const std::vector<std::int64_t>& shape) {
+  Value x = tensor_value("input", DType::f32, shape);
+  for (std::int64_t i = 0; i < x.tensor.numel(); ++i)
+    f32(x)[i] = static_cast<float>((i * 31 + x.tensor.numel()) % 17) - 7.5F;
+  return x;
+}
+
+Value word(const char* name, const char* text) {
+  Value value;
+  value.kind = Value::Kind::text;
+  value.name = name;
+  value.text = text;
+  return value;
+}
+
+/// A call that returns what `act` makes of its arguments.
+void record_made(Recording& recording, const char* label, const std::vector<Value>& arguments, Value result,
+                 const std::function<void(const std::vector<Value>&, Value&)>& act) {
+  record(recording, label, arguments, [&](std::vector<Value>& v) { act(v, result); });
+  recording.calls.back().returned = {result};
+}
+
+Diagnosis judged_as(const char* entry, const Recording& recording, const std::string& label) {
+  return judged(kFile, entry, recording, {"", label, ""});
+}
+
+Recording sums() {
+  Recording recording;
+  const std::vector<std::pair<std::vector<std::int64_t>, int>> calls = {
+      {{5, 7}, 0}, {{4, 6}, -1}, {{2, 3, 5}, 1}};
+  for (const auto& [shape, dim] : calls) {
+    const int rank = static_cast<int>(shape.size()), axis = dim < 0 ? dim + rank : dim;
+    std::vector<std::int64_t> rest;
+    std::int64_t inner = 1;
+    for (int d = 0; d < rank; ++d) {
+      if (d != axis) rest.push_back(shape[static_cast<std::size_t>(d)]);
+      if (d > axis) inner *= shape[static_cast<std::size_t>(d)];
+    }
+    const std::int64_t length = shape[static_cast<std::size_t>(axis)];
+    record_made(recording, "sum_of_axis", {ramp(shape), integer_value("dim", dim)},
+                tensor_value("", DType::f32, rest), [&](const std::vector<Value>& v, Value& y) {
+                  for (std::int64_t i = 0; i < y.tensor.numel(); ++i) {
+                    float all = 0;
+                    for (std::int64_t k = 0; k < length; ++k)
+                      all += f32(v[0])[(i / inner * length + k) * inner + i % inner];
+                    f32(y)[i] = all;
+                  }
+                });
+  }
+  return recording;
+}
+
+TEST(HostArrays, SizesAndTheirNumberAreThoseOfTheTensorThatIsRead) {
+  const std::string label = "def sum_of_axis(input, dim):\n    return input.sum(dim)\n";
+  const Diagnosis said = judged_as("sum_of_axis", sums(), label);
+  expect_told(said, {}, "");
+  EXPECT_NE(said.called_with.find("ndim=2, dim=0"), std::string::npos) << said.called_with;
+  EXPECT_EQ(judged_as("sum_of_axis_in_rows", sums(), label).verdict(), "fail");
+}
+
+TEST(HostArrays, OfFunctionsForOneTypeEachThatOfTheCallIsMeant) {
+  Recording recording;
+  for (const std::int64_t count : {70, 33}) {
+    Value x = tensor_value("x", DType::i64, {count});
+    for (std::int64_t i = 0; i < count; ++i) *x.tensor.at<std::int64_t>(i) = i * 3 - (std::int64_t{1} << 40);
+    record_made(recording, "twice", {x}, tensor_value("", DType::i64, {count}),
+                [&](const std::vector<Value>& v, Value& y) {
+                  for (std::int64_t i = 0; i < count; ++i)
+                    *y.tensor.at<std::int64_t>(i) = 2 * *v[0].tensor.at<std::int64_t>(i);
+                });
+  }
+  const std::string label = "def twice(x):\n    n = x.numel()\n    return 2 * x\n";
+  const Diagnosis said = judged_as("", recording, label);
+  expect_told(said, {}, "");
+  EXPECT_EQ(said.entry, "twice_i64");
+}
+
+TEST(HostArrays, ANameSaysOneTypeOrNone) {
+  EXPECT_EQ(dtype_name("argmax_f32").stem, "argmax");
+  EXPECT_EQ(dtype_name("argmax_f32").dtype, DType::f32);
+  EXPECT_EQ(dtype_name("launch_half_sum").dtype, DType::f16);
+  EXPECT_EQ(dtype_name("argmax").dtype, DType::none);
+  EXPECT_EQ(dtype_name("cast_f32_f16").dtype, DType::none);
+  EXPECT_EQ(dtype_name("cast_f32_f16").stem, "castf32f16");
+}
+
+/// A label of no sizes that have names, of images with a batch and without.
+Recording pools() {
+  Recording recording;
+  struct Pool {
+    std::vector<std::int64_t> shape;
+    const char *mode, *fill;
+  };
+  for (const Pool& each : {Pool{{2, 3, 4, 6}, "sum", "zeros"}, Pool{{1, 5, 5, 7}, "max", "edge"},
+                           Pool{{4, 5, 3}, "sum", "edge"}}) {
+    const std::size_t rank = each.shape.size();
+    const std::int64_t H = each.shape[rank - 2], W = each.shape[rank - 1], OH = (H + 1) / 2, OW = (W + 1) / 2;
+    std::vector<std::int64_t> out = each.shape;
+    out[rank - 2] = OH;
+    out[rank - 1] = OW;
+    const bool max = std::string(each.mode) == "max", edge = std::string(each.fill) == "edge";
+    record_made(recording, "pool_by_two",
+                {ramp(each.shape), word("mode", each.mode), word("fill_mode", each.fill)},
+                tensor_value("", DType::f32, out), [&](const std::vector<Value>& v, Value& y) {
+                  for (std::int64_t i = 0; i < y.tensor.numel(); ++i) {
+                    float all = max ? -1e30F : 0.0F;
+                    for (std::int64_t h = i / OW % OH * 2; h < i / OW % OH * 2 + 2; ++h)
+                      for (std::int64_t w = i % OW * 2; w < i % OW * 2 + 2; ++w) {
+                        const bool inside = h < H && w < W;
+                        const float x =
+                            f32(v[0])[i / (OW * OH) * H * W + std::min(h, H - 1) * W + std::min(w, W - 1)];
+                        all = max ? std::max(all, inside || edge ? x : 0) : all + (inside || edge ? x : 0);
+                      }
+                    f32(y)[i] = all;
+                  }
+                });
+  }
+  return recording;
+}
+
+TEST(HostArrays, LettersOfImagesAreTheirSizesWhereTheLabelNamesNone) {
+  const Diagnosis said =
+      judged_as("pool_by_two", pools(),
+                "def pool_by_two(input, mode, fill_mode):\n    return pool(input, mode, fill_mode)\n");
+  expect_told(said, {}, "");
+  EXPECT_NE(said.called_with.find("N=2, C=3, H=4, W=6, OH=2, OW=3"), std::string::npos) << said.called_with;
+}
+
+}  // namespace
+}  // namespace isomer::lab
