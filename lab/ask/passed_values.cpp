@@ -170,7 +170,7 @@ Value without_elements(const std::vector<Value>& values) {
 }
 
 /// Memory that a caller lends, filled with one byte: enough for a number of each query and key, or for
-/// several parts of an answer.
+/// several parts of an answer, and never little, since nobody says how much it is.
 Value lent_room(const std::vector<Value>& values, DType element, std::uint8_t fill) {
   std::int64_t most = 0, longest = 1, rows = 0;
   for (const Value& value : values) {
@@ -180,9 +180,9 @@ Value lent_room(const std::vector<Value>& values, DType element, std::uint8_t fi
     for (int d = 0; d < tensor.rank; ++d) longest = std::max(longest, tensor.size(d));
     if (tensor.rank > 0 && tensor.size(-1) > 0) rows = std::max(rows, tensor.numel() / tensor.size(-1));
   }
-  constexpr std::int64_t kMost = std::int64_t{1} << 24;
+  constexpr std::int64_t kLeast = std::int64_t{1} << 12, kMost = std::int64_t{1} << 24;
   Value room = tensor_value("", element == DType::none ? DType::f32 : element,
-                            {std::min(4 * most + rows * longest, kMost)});
+                            {std::clamp(4 * most + rows * longest, kLeast, kMost)});
   std::memset(room.storage.get(), fill, room.storage_bytes);
   return room;
 }

@@ -334,9 +334,9 @@ void GroupReplay::try_other_results(const std::vector<Replayed>& calls, const Di
   const std::size_t count = std::min(bound.form.passings.size(), entry_.parameters.size());
   for (std::size_t result = 0; result < count; ++result) {
     const Passing& passing = bound.form.passings[result];
-    if (!may_be(result) || passing.what != Passing::What::role ||
-        !calls.front().roles[static_cast<std::size_t>(passing.role)].returned)
-      continue;
+    if (!may_be(result) || passing.what != Passing::What::role) continue;
+    const Port::Role& role = calls.front().roles[static_cast<std::size_t>(passing.role)];
+    if (!role.returned || bare(role.called) == bare(entry_.parameters[result].name)) continue;
     for (std::size_t other = 0; other < count; ++other) {
       const Passing::What what = bound.form.passings[other].what;
       if (!may_be(other) || (what != Passing::What::none && what != Passing::What::room) ||

@@ -1,5 +1,7 @@
 #include "lab/judge/recorded_groups.hpp"
 
+#include "lab/ask/names/shape_comments.hpp"
+
 #include <fmt/format.h>
 
 namespace isomer::lab {
@@ -37,6 +39,24 @@ NamedSizes with_strides_of_label(NamedSizes sizes, const Facts* facts, const std
     sizes.push_back(std::move(size));
   }
   return sizes;
+}
+
+NamedSizes with_tensors_of_calls(const NamedSizes& sizes, const Entry& entry, const Replayed& call) {
+  std::vector<std::string> parameters;
+  for (const Parameter& each : entry.parameters) parameters.push_back(each.name);
+  return with_tensors_of_shapes(sizes, parameters, [&](int rank) {
+    const Value* first = nullptr;
+    std::string name;
+    for (std::size_t r = 0; r < call.call->before.size() && r < call.values.size(); ++r) {
+      const Value& value = call.values[r];
+      if (!value.is_tensor() || value.tensor.rank != rank) continue;
+      // Of several that are not alike nobody says which is meant.
+      if (first != nullptr && first->tensor.shape != value.tensor.shape) return std::string();
+      if (first == nullptr) name = call.roles[r].name;
+      if (first == nullptr) first = &value;
+    }
+    return name;
+  });
 }
 
 ResultCounts::ResultCounts(const std::vector<Replayed>& calls) {

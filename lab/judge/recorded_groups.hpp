@@ -19,6 +19,9 @@ std::vector<std::vector<Replayed>> by_signature(std::vector<Replayed> calls, boo
 /// The strides that the label's kernel has names for, behind the sizes that the label names.
 NamedSizes with_strides_of_label(NamedSizes sizes, const Facts* facts, const std::string& function);
 
+/// The sizes of shapes that the candidate's comments say without a tensor, of the one whose rank they have.
+NamedSizes with_tensors_of_calls(const NamedSizes& sizes, const Entry& entry, const Replayed& call);
+
 /// How many results the recorded calls have, beside the numbers that they pass or leave to their defaults.
 class ResultCounts {
  public:

@@ -209,8 +209,8 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   std::vector<Replayed> calls = replayed_calls(given.recording, facts ? &*facts : nullptr);
   ReplayRequest request = given;
   if (!calls.empty())
-    request.sizes =
-        with_strides_of_label(request.sizes, facts ? &*facts : nullptr, calls.front().call->function);
+    request.sizes = with_strides_of_label(with_tensors_of_calls(request.sizes, entry, calls.front()),
+                                          facts ? &*facts : nullptr, calls.front().call->function);
   if (calls.empty()) {
     std::string why = "the label returned and wrote nothing";
     for (const RecordedCall& call : request.recording.calls)
@@ -230,7 +230,7 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   const std::size_t before = diagnosis.findings.size();
   take_number_results(entry, calls);
   const ResultCounts counts(calls);
-  std::vector<OptionCode> options = option_codes(entry, calls, source_of(candidate));
+  std::vector<OptionCode> options = option_codes(entry, calls, source_of(candidate), request.sizes);
   const std::string label_function = calls.front().call->function;
   const LabelFunction* label = facts ? facts->function(calls.front().call->function) : nullptr;
   for (OptionCode& each : option_numbers(entry, calls, source_of(candidate), label, request.sizes))

@@ -160,7 +160,7 @@ bool names_a_size(const std::string& name) {
       "[a-z]|(?:n|num|nr|total|max|elems?|elements|size|count)_?\\w+|\\w*(?:rows?|cols?|columns|sizes?|count|"
       "len|length|numel|elements|batch|"
       "heads?|dims?|tokens|width|height|stride|channels|groups|blocks?|tiles?|warps|threads|offsets?_[a-z]|"
-      "words)"
+      "words|classes|vocab|planes|pixels)"
       "|(?:block|tile)_?\\w*|ld[a-z]");
   return size.is(lower_case(name));
 }

@@ -97,9 +97,49 @@ NamedSizes sizes_in_words(const std::string& comments) {
   return found;
 }
 
+/// Shapes that no tensor's name stands before: "the last dimension of a [B, N, K] tensor".
+NamedSizes shapes_alone(const std::string& comments) {
+  static const Pattern shape(
+      "\\b(?:an?|the|of|over|each|every)[ \\t]+\\[([A-Za-z_]\\w*(?:[ \\t]*,[ \\t]*[A-Za-z_]\\w*)+)\\]");
+  NamedSizes found;
+  for (const Match& match : shape.all(comments)) add_dimensions("", parts_of(match[1]), found);
+  return found;
+}
+
 }  // namespace
 
-NamedSizes sizes_in_comments(const std::string& source) { return sizes_in_words(comments_of(source)); }
+NamedSizes sizes_in_comments(const std::string& source) {
+  const std::string comments = comments_of(source);
+  NamedSizes sizes = sizes_in_words(comments);
+  const NamedSizes alone = shapes_alone(comments);
+  sizes.insert(sizes.end(), alone.begin(), alone.end());
+  return sizes;
+}
+
+NamedSizes with_tensors_of_shapes(const NamedSizes& sizes, const std::vector<std::string>& parameters,
+                                  const std::function<std::string(int rank)>& tensor_of) {
+  NamedSizes all;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (!sizes[i].tensor.empty()) {
+      all.push_back(sizes[i]);
+      continue;
+    }
+    const auto count = static_cast<std::size_t>(std::max(sizes[i].rank, 1));
+    const std::string tensor = tensor_of(sizes[i].rank);
+    const bool own =
+        std::all_of(sizes.begin() + static_cast<std::ptrdiff_t>(i),
+                    sizes.begin() + static_cast<std::ptrdiff_t>(std::min(i + count, sizes.size())),
+                    [&](const NamedSize& each) {
+                      return std::find(parameters.begin(), parameters.end(), each.name) != parameters.end();
+                    });
+    for (std::size_t k = i; own && !tensor.empty() && k < std::min(i + count, sizes.size()); ++k) {
+      all.push_back(sizes[k]);
+      all.back().tensor = tensor;
+    }
+    i += count - 1;
+  }
+  return all;
+}
 
 NamedSizes sizes_in_documents(const std::string& label) { return sizes_in_words(documents_of(label)); }
 

@@ -37,7 +37,10 @@ bool is_of_rows(const std::string& name) {
   return rows.is(lower_case(name));
 }
 bool is_of_columns(const std::string& name) {
-  static const Pattern columns("n?_?cols?|n?_?columns|num_cols|num_columns|width");
+  static const Pattern columns(
+      "n?_?cols?|n?_?columns|num_cols|num_columns|width|normalized_shape|(?:n_|num_)?classes|vocab(?:_?size)?"
+      "|"
+      "hidden(?:_?(?:size|dim))?");
   return columns.is(lower_case(name));
 }
 

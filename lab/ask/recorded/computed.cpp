@@ -27,6 +27,35 @@ bool passes_size(const Passing& passing) {
          passing.what == What::elements || passing.what == What::ratio;
 }
 
+/// The stride of a dimension that has these numbers in every call, of tensors that lie compact, whose strides
+/// the label has not made anew; nothing: there is none. Of the tensor that was thought of first.
+std::optional<Passing> stride_like(const Form& form, std::size_t parameter,
+                                   const std::vector<Replayed>& calls,
+                                   const std::vector<std::int64_t>& numbers) {
+  const Passing given = form.passings[parameter];
+  std::vector<int> roles = {given.role};
+  for (std::size_t r = 0; r < calls.front().roles.size(); ++r)
+    if (static_cast<int>(r) != given.role) roles.push_back(static_cast<int>(r));
+  for (const int role : roles) {
+    const Value& value = calls.front().values[static_cast<std::size_t>(role)];
+    if (!form.takes(role) || !value.is_tensor() ||
+        !std::all_of(calls.begin(), calls.end(), [&](const Replayed& call) {
+          return call.values[static_cast<std::size_t>(role)].tensor.is_contiguous();
+        }))
+      continue;
+    for (int dim = 0; dim < value.tensor.rank; ++dim) {
+      Form other = form;
+      other.passings[parameter] = given;
+      other.passings[parameter].role = role;
+      other.passings[parameter].dim = dim;
+      for (Passing& each : other.passings)
+        if (each.what == What::role && each.role == role) each.compact = false;
+      if (numbers_passed_to(other, parameter, calls) == numbers) return other.passings[parameter];
+    }
+  }
+  return std::nullopt;
+}
+
 Passing of_computed(std::size_t place) {
   Passing passing;
   passing.what = What::computed;
@@ -148,14 +177,22 @@ std::vector<int> take_computed(Form& form, const std::vector<Replayed>& calls,
     while (place < first.values.size() && (first.values[place].kind != Value::Kind::integer ||
                                            first.values[place].name != form.entry->parameters[p].name))
       ++place;
-    if (place == first.values.size() || !passes_size(form.passings[p])) {
+    const bool stride = form.passings[p].what == What::stride;
+    if (place == first.values.size() || (!passes_size(form.passings[p]) && !stride)) {
       if (is_unsure) left.push_back(static_cast<int>(p));
       continue;
     }
     Form other = form;
     other.passings[p] = of_computed(place);
-    if (is_unsure || numbers_passed_to(form, p, calls) != numbers_passed_to(other, p, calls))
+    const std::vector<std::int64_t> numbers = numbers_passed_to(other, p, calls);
+    if (!is_unsure && numbers_passed_to(form, p, calls) == numbers) continue;
+    if (!stride) {
       form.passings[p] = other.passings[p];
+    } else if (const std::optional<Passing> like = stride_like(form, p, calls, numbers)) {
+      form.passings[p] = *like;
+      for (Passing& each : form.passings)
+        if (each.what == What::role && each.role == like->role) each.compact = false;
+    }
   }
   take_real(form, first);
   return take_items(form, first, take_sizes_round_axis(form, first, left));

@@ -2,6 +2,7 @@
 
 #include "lab/ask/names/alike.hpp"
 #include "lab/ask/names/bare.hpp"
+#include "lab/ask/recorded/kind_words.hpp"
 #include "lab/ask/recorded/option_words.hpp"
 #include "lab/text/lower_case.hpp"
 #include "lab/text/pattern.hpp"
@@ -38,6 +39,8 @@ bool is_coded(const Parameter& p) { return p.kind == Kind::integer || p.kind == 
 
 constexpr std::string_view kDtypeOf = "dtype of ";  ///< no argument of a label is called so
 
+constexpr std::string_view kKindOf = "kind of ";  ///< nor so: an argument that is of several kinds
+
 std::string dtype_word(const Value& value) {
   if (value.is_tensor())
     for (const char* each : kDtypes)
@@ -50,6 +53,26 @@ std::string dtype_of(const Replayed& call) {
   for (std::size_t r = 0; r < call.roles.size(); ++r)
     if (call.values[r].is_tensor() && is_float(call.values[r].tensor.dtype))
       if (const std::string word = dtype_word(call.values[r]); !word.empty()) return word;
+  return {};
+}
+
+/// `in_type`, `x_dtype`: the tensor that the first word of a name of a dtype says, where a call has one of
+/// that name, or the result; empty: it says none.
+std::string tensor_of_type(const std::string& parameter, const std::vector<Replayed>& calls) {
+  static const Pattern of_type("(\\w+?)_?(?:d(?:ata_?)?)?type(?:_(?:id|code|enum))?"),
+      of_result("out|outputs?|dst|res|results?|ret");
+  const std::string lower = lower_case(parameter);
+  const auto match = of_type.whole(lower);
+  if (!match) return {};
+  const Replayed& call = calls.front();
+  for (const bool returned : {false, true})
+    for (const Port::Role& role : call.roles)
+      if (role.tensor && role.returned == returned &&
+          bare(returned && !role.called.empty() ? role.called : role.name) == bare((*match)[1]))
+        return std::string(kDtypeOf) + role.name;
+  for (const Replayed::Output& output : call.outputs)
+    if (of_result.is((*match)[1]))
+      return std::string(kDtypeOf) + call.roles[static_cast<std::size_t>(output.role)].name;
   return {};
 }
 
@@ -93,8 +116,9 @@ std::string said_by(const Replayed& call, const OptionCode& option);
 /// The word that a call says for an argument, or leaves to the label's default; empty where it says none.
 std::string word_of(const Replayed& call, const std::string& option) {
   if (option.empty()) return dtype_of(call);
+  if (option.starts_with(kKindOf)) return kind_word(call, option.substr(kKindOf.size()));
   if (option.starts_with(kDtypeOf)) {
-    for (std::size_t r = 0; r < call.call->before.size(); ++r)
+    for (std::size_t r = 0; r < call.roles.size(); ++r)
       if (call.roles[r].name == option.substr(kDtypeOf.size())) return dtype_word(call.values[r]);
     return dtype_of(call);
   }
@@ -157,11 +181,9 @@ std::string default_of(const std::vector<Replayed>& calls, const std::string& op
 
 /// Codes of words that frameworks have in this order; those of `words` alone in the order of the calls.
 std::map<std::string, int> usual_codes(const std::vector<std::string>& words) {
-  static const std::vector<std::vector<std::string>> orders = {{"none", "mean", "sum"},
-                                                               {"bilinear", "nearest", "bicubic"},
-                                                               {"zeros", "border", "reflection"},
-                                                               {"none", "tanh"},
-                                                               {"f32", "f16", "bf16", "f64"}};
+  static const std::vector<std::vector<std::string>> orders = {
+      {"none", "mean", "sum"}, {"bilinear", "nearest", "bicubic"},   {"zeros", "border", "reflection"},
+      {"none", "tanh"},        {"no value", "a number", "a tensor"}, {"f32", "f16", "bf16", "f64"}};
   std::map<std::string, int> codes;
   for (const std::vector<std::string>& order : orders) {
     codes.clear();
@@ -183,9 +205,11 @@ OptionCode coded(std::size_t parameter, const Parameter& p, std::string option,
   code.option = std::move(option);
   std::vector<OptionWord> spelled;
   for (const std::string& each : words) {
-    const auto dtype = std::find_if(dtype_words().begin(), dtype_words().end(),
-                                    [&](const OptionWord& of) { return of.word == each; });
-    spelled.push_back(dtype != dtype_words().end() ? *dtype : OptionWord{each, {each}});
+    OptionWord word = {each, {each}};
+    for (const std::vector<OptionWord>* list : {&dtype_words(), &kind_words()})
+      for (const OptionWord& of : *list)
+        if (of.word == each) word = of;
+    spelled.push_back(std::move(word));
   }
   code.codes = codes_in_source(source, p.name, spelled);
   code.known = code.codes.size() == words.size();
@@ -207,7 +231,7 @@ bool is_same_option(const std::string& parameter, const std::string& option) {
 }  // namespace
 
 std::vector<OptionCode> option_codes(const Entry& entry, const std::vector<Replayed>& calls,
-                                     const std::string& source) {
+                                     const std::string& source, const NamedSizes& sizes) {
   std::vector<OptionCode> list;
   const std::set<std::string> options = options_in(calls);
   std::set<std::string> roles;
@@ -224,12 +248,32 @@ std::vector<OptionCode> option_codes(const Entry& entry, const std::vector<Repla
             std::any_of(entry.parameters.begin(), entry.parameters.end(),
                         [&](const Parameter& each) { return bare(each.name) == bare(option); }));
   };
+  // What one parameter is called is no other one's.
+  const auto is_taken = [&](const std::string& option) {
+    return std::any_of(entry.parameters.begin(), entry.parameters.end(), [&](const Parameter& each) {
+      return is_coded(each) && !each.name.empty() && is_same_option(each.name, option);
+    });
+  };
+  const auto is_called_a_size = [&](const std::string& name) {
+    return std::any_of(sizes.begin(), sizes.end(),
+                       [&](const NamedSize& each) { return bare(each.name) == bare(name); });
+  };
   for (std::size_t p = 0; p < entry.parameters.size(); ++p) {
     const Parameter& parameter = entry.parameters[p];
     // An extension is passed the words themselves, unless it takes a number in their place.
     const bool extension = entry.form == Entry::Form::extension;
     if (!is_coded(parameter) || parameter.name.empty() || roles.count(bare(parameter.name)) > 0) continue;
     const std::string lower = lower_case(parameter.name);
+    if (const std::string of = extension ? std::string() : argument_of_kind(parameter.name, calls);
+        !of.empty()) {
+      const std::string option = std::string(kKindOf) + of;
+      list.push_back(coded(p, parameter, option, words_in(calls, option), source));
+      if (auto codes = codes_of_kind_flag(parameter.name)) {
+        list.back().codes = std::move(*codes);
+        list.back().known = true;
+      }
+      continue;
+    }
     bool taken = false;
     for (const std::string& option : options) {
       if (extension ? parameter.kind != Kind::integer || bare(parameter.name) != bare(option)
@@ -243,8 +287,10 @@ std::vector<OptionCode> option_codes(const Entry& entry, const std::vector<Repla
     static const Pattern of_flag("(?:is|use|do|with|has|apply)_\\w+");
     static const Pattern dtype(
         "(?:\\w+_)?d(?:ata_?)?type(?:_(?:id|code|enum))?|scalar_type|"
-        "(?:in|input|src|raw|x|elem|element|io|value|img|image)_?type(?:_(?:id|code|enum))?");
+        "(?:in|input|src|raw|x|elem|element|io|value|img|image|out|output|dst|res|result)_?type"
+        "(?:_(?:id|code|enum))?");
     if (!taken && !extension && !names_a_size(parameter.name) && options.size() == 1 && !dtype.is(lower) &&
+        !is_taken(*options.begin()) && !is_called_a_size(parameter.name) &&
         std::none_of(list.begin(), list.end(),
                      [&](const OptionCode& each) { return each.option == *options.begin(); })) {
       // One word of the label's, and a number that its source says for each.
@@ -256,8 +302,11 @@ std::vector<OptionCode> option_codes(const Entry& entry, const std::vector<Repla
       }
     }
     if (taken || extension) continue;
-    if (const std::vector<std::string> words = words_in(calls, of_which); dtype.is(lower) && !words.empty()) {
-      list.push_back(coded(p, parameter, of_which, words, source));
+    const std::string of_name = dtype.is(lower) ? tensor_of_type(parameter.name, calls) : std::string();
+    const std::string& of_tensor = of_name.empty() ? of_which : of_name;
+    if (const std::vector<std::string> words = words_in(calls, of_tensor);
+        dtype.is(lower) && !words.empty()) {
+      list.push_back(coded(p, parameter, of_tensor, words, source));
     } else if (const std::optional<std::string> of = dtype_of_flag(parameter.name); of && !words.empty()) {
       OptionCode flag = {p, parameter.name, of_which, {}, "", true};
       for (const std::string& each : words) flag.codes[each] = each == *of;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "lab/ask/names/named_sizes.hpp"
 #include "lab/ask/recorded/binding.hpp"
 #include "lab/ask/recorded/replayed.hpp"
 
@@ -33,7 +34,7 @@ struct OptionCode {
 /// Those of an entry over raw memory, as its source says them: in a comment, an enumeration, or where it
 /// compares the parameter. None of an extension, which is passed the words themselves.
 std::vector<OptionCode> option_codes(const Entry& entry, const std::vector<Replayed>& calls,
-                                     const std::string& source);
+                                     const std::string& source, const NamedSizes& sizes);
 
 /// Puts the numbers behind the values of every call, as numbers that the label computes are.
 void put_codes(const std::vector<OptionCode>& options, std::vector<Replayed>& calls);

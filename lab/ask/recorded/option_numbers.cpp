@@ -24,6 +24,7 @@ struct LabelOption {
   bool real = false, integer = false, boolean = false, none = false, list = false, negative = false;
   std::size_t items = 0;
   bool taken = false;
+  bool tensor = false;  ///< in some calls, and a number in others
 };
 
 /// What the label takes where callers leave an argument out: the recorder's own calls do not say it.
@@ -82,6 +83,7 @@ std::vector<LabelOption> arguments_in(const std::vector<Replayed>& calls, const 
       const Value* value = value_in(call, option.name, defaults);
       option.none = option.none || value == nullptr;
       if (value == nullptr) continue;
+      option.tensor = option.tensor || value->is_tensor();
       option.real = option.real || value->kind == Value::Kind::real;
       option.boolean = option.boolean || value->kind == Value::Kind::boolean;
       option.integer = option.integer || value->kind == Value::Kind::integer;
@@ -104,11 +106,13 @@ OptionCode code_of_number(std::size_t parameter, const Parameter& p, const Label
   OptionCode code;
   code.parameter = parameter;
   code.name = p.name;
-  code.number = [name = option.name, defaults](const Replayed& call) {
-    return number_in(call, name, defaults);
+  // Of a tensor the number beside it is not read.
+  code.number = [name = option.name, defaults, both = option.tensor](const Replayed& call) {
+    const std::optional<double> number = number_in(call, name, defaults);
+    return number || !both ? number : std::optional<double>(0);
   };
   code.real = p.kind == Kind::real;
-  code.known = !option.none;
+  code.known = !option.none || option.tensor;
   code.codes = {{"None", 0}};
   code.of = {option.name};
   return code;
@@ -125,6 +129,18 @@ OptionCode code_of_flag(std::size_t parameter, const Parameter& p, const LabelOp
   code.real = p.kind == Kind::real;
   code.known = true;
   return code;
+}
+
+/// Whether a name of a size is said of a tensor of the call's, and not of a tuple or of a word beside it.
+bool is_of_a_tensor(const NamedSize& size, const Replayed& call) {
+  return std::any_of(call.roles.begin(), call.roles.end(), [&](const Port::Role& role) {
+    return role.tensor && (bare(role.name) == bare(size.tensor) || bare(role.called) == bare(size.tensor));
+  });
+}
+
+bool is_of_a_window(const std::string& option) {
+  static const Pattern of_a_window("strides?|pads?|paddings?|dilations?|kernel_?sizes?");
+  return of_a_window.is(lower_case(option));
 }
 
 /// The parameters that no name of the label's is for, and what becomes of them.
@@ -147,7 +163,9 @@ class Matching {
       bool named = false;
       for (LabelOption& option : options_)
         if (bare(option.name) == own) named = option.taken = true;
-      for (const NamedSize& size : sizes) named = named || bare(size.name) == own;
+      for (const NamedSize& size : sizes)
+        named = named || (parameter.kind == Kind::integer && bare(size.name) == own &&
+                          is_of_a_tensor(size, calls.front()));
       for (std::size_t v = calls.front().roles.size(); v < calls.front().values.size(); ++v)
         named = named || calls.front().values[v].name == parameter.name;
       if (!named) open_.push_back(p);
@@ -156,6 +174,7 @@ class Matching {
 
   std::vector<OptionCode> run() {
     take_flags();
+    take_sides();
     take_alike(&likeness_of_names);
     take_alike(&shared_words);
     take_in_order(&is_real, [](const Parameter& p) { return p.kind == Kind::real; });
@@ -209,6 +228,40 @@ class Matching {
         }
       codes_.push_back(std::move(code));
       std::erase(open_, p);
+    }
+  }
+
+  /// `stride_h, stride_w` of a stride that callers say with one number for both, or with a list.
+  void take_sides() {
+    static const Pattern sided("(\\w+?)_?([dhw]|[DHW])");
+    for (LabelOption& option : options_) {
+      if (option.taken || !option.integer || option.real || option.none) continue;
+      std::vector<std::pair<char, std::size_t>> places;
+      for (const std::size_t p : open_)
+        if (const auto match = sided.whole(parameters_[p].name);
+            match && parameters_[p].kind == Kind::integer &&
+            ((*match)[1].size() == 1 ? lower_case((*match)[1]).front() == lower_case(option.name).front() &&
+                                           is_of_a_window(option.name)
+                                     : are_of_the_same_words((*match)[1], option.name)))
+          places.emplace_back(lower_case((*match)[2]).front(), p);
+      std::sort(places.begin(), places.end());  // the depth, the height, the width
+      const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+      if (places.size() < 2 || std::adjacent_find(places.begin(), places.end(), same) != places.end())
+        continue;
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        const std::size_t p = places[i].second;
+        OptionCode code = code_of_number(p, parameters_[p], option, defaults_);
+        code.number = [name = option.name, i,
+                       defaults = defaults_](const Replayed& call) -> std::optional<double> {
+          const Value* value = value_in(call, name, defaults);
+          if (value == nullptr || value->kind != Value::Kind::list) return number_in(call, name, defaults);
+          if (i >= value->items.size()) return std::nullopt;
+          return static_cast<double>(value->items[i].integer);
+        };
+        codes_.push_back(std::move(code));
+        std::erase(open_, p);
+      }
+      option.taken = true;
     }
   }
 

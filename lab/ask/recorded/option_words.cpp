@@ -69,7 +69,9 @@ void read_comments(const std::string& source, const std::string& parameter,
     for (const OptionWord& each : words)
       for (const std::string& spelling : each.spellings) {
         const std::string word = "[\"'`]?" + literally(spelling) + "[\"'`]?\\b";
-        const Pattern before("(?i)\\b(\\d{1,2})\\s*(?:=|:|-|->|=>|is|means|for|\\()\\s*\\(?" + word);
+        // "kind: 0 none, 1 number" needs no sign where the line names the parameter.
+        const std::string sign = "\\s*(?:=|:|-|->|=>|is|means|for|\\()\\s*\\(?";
+        const Pattern before("(?i)\\b(\\d{1,2})(?:" + sign + (left == kLinesBehind ? "|\\s+)" : ")") + word);
         const Pattern behind("(?i)(?:^|[^\\w])" + word + "\\s*(?:=|:|->|=>|is|\\()\\s*(\\d{1,2})\\b");
         if (const auto found = before.find(said))
           codes.emplace(each.word, std::atoi((*found)[1].c_str()));
