@@ -41,7 +41,13 @@ struct RecordedCall {
       {};  ///< of a call that no test makes: "large" or "small", the size of its values; "size", "larger"
   std::int64_t size = 0, size_before = 0;  ///< of these two: what a dimension has, and had in the test's call
   std::vector<double> seconds = {};  ///< the device's time of each of a few more such calls; empty: not taken
+  /// Per argument, whether a module that the call was given held it: it stands in the module's place. May be
+  /// shorter.
+  std::vector<bool> held = {};
 };
+
+/// Whether a module brought some of the call's arguments along.
+bool has_held(const RecordedCall& call);
 
 /// What the reference answers to a few of its calls once its text has one edit: who gives just that has the
 /// same fault.

@@ -130,6 +130,9 @@ class Reading {
       if (idle != each.end() && !idle->is_boolean()) place.refuse("idle is not true or false");
       call.idle.push_back(idle != each.end() && idle->get<bool>());
       call.idle_asked.push_back(idle != each.end());
+      const auto held = each.find("held");
+      if (held != each.end() && !held->is_boolean()) place.refuse("held is not true or false");
+      call.held.push_back(held != each.end() && held->get<bool>());
     }
     const auto list = [&](const char* when) {
       if (!text.contains(when)) return std::vector<Value>();
@@ -300,6 +303,10 @@ class Reading {
 
 Recording recording_of(const Bundle& bundle, const std::string& subject) {
   return Reading(bundle, subject).recording();
+}
+
+bool has_held(const RecordedCall& call) {
+  return std::find(call.held.begin(), call.held.end(), true) != call.held.end();
 }
 
 Recording load_recording(const std::string& path) { return recording_of(load(path), "load: " + path); }

@@ -150,6 +150,8 @@ void save_recording(const std::string& path, const Recording& recording) {
     list("before", call.before, arguments);
     for (std::size_t i = 0; i < std::min(call.keyword.size(), call.before.size()); ++i)
       if (call.keyword[i]) text["before"][i]["keyword"] = true;
+    for (std::size_t i = 0; i < std::min(call.held.size(), call.before.size()); ++i)
+      if (call.held[i]) text["before"][i]["held"] = true;
     if (!call.left_out.empty()) list("left_out", call.left_out, arguments);
     if (!call.computed.empty()) list("computed", call.computed, arguments);
     if (!call.around.empty()) list("around", call.around, arguments);

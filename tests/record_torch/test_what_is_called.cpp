@@ -173,6 +173,43 @@ class Norm(torch.nn.Module):
   EXPECT_EQ(call.before[2].real, 0.5);
 }
 
+TEST_F(RecordTorch, AModuleAmongTheArgumentsIsWhatItHolds) {
+  const Recorded got = recorded(R"(
+import torch
+
+class Norm(torch.nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.weight = torch.full((size,), 2.0)
+        self.inner = torch.nn.Linear(size, size, bias=False)
+        self.register_buffer("mean", torch.zeros(size), persistent=False)
+        self.eps = 0.5
+
+def scaled(norm, x, weight=None, twice=False):
+    n = x.shape[-1]
+    y = norm.inner(x - norm.mean) * norm.weight / (x.norm() + norm.eps)
+    return y + y if twice else y
+)",
+                                "scaled(Norm(8), torch.rand(4, 8), twice=True)\n");
+  EXPECT_TRUE(got.raised.empty());
+  ASSERT_EQ(got.recording.calls.size(), 1u);
+  const RecordedCall& call = got.recording.calls[0];
+  std::vector<std::string> names;
+  for (const Value& each : call.before) names.push_back(each.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"x", "twice", "mean", "inner.weight", "weight", "eps"}));
+  EXPECT_EQ(call.held, (std::vector<bool>{false, false, true, true, true, true}));
+  EXPECT_EQ(call.keyword, (std::vector<bool>{false, true, true, true, true, true}));
+  ASSERT_EQ(call.computed.size(), 2u);  // eps is no variable of the function
+  EXPECT_EQ(call.computed[0].name, "n");
+  // Other sizes are asked of all that have them.
+  ASSERT_FALSE(got.recording.asked.empty());
+  for (const RecordedCall& each : got.recording.asked) {
+    ASSERT_EQ(each.before.size(), 6u);
+    EXPECT_EQ(each.before[4].tensor.size(0), each.before[0].tensor.size(1));
+    EXPECT_EQ(each.before[3].tensor.size(1), each.before[0].tensor.size(1));
+  }
+}
+
 TEST_F(RecordTorch, WhatAsksForADeviceFindsOne) {
   const Recorded got = recorded(kPlain, R"(
 import torch

@@ -100,10 +100,13 @@ void smoothed(Recording& recording) {
            });
 }
 
+/// With a vector, or with zeros in its place.
+template <bool kVector>
 void bent_product(Recording& recording) {
   for (const auto& [m, n, k] : {std::tuple<std::int64_t, std::int64_t, std::int64_t>{6, 10, 4}, {9, 7, 5}})
     record(recording, "bent_product",
-           {drawn("a", {m, k}, 0.5), drawn("b", {k, n}, 0.5), drawn("bias", {n}, 0.5), zeros("c", {m, n})},
+           {drawn("a", {m, k}, 0.5), drawn("b", {k, n}, 0.5), drawn("bias", {n}, kVector ? 0.5 : 0),
+            zeros("c", {m, n})},
            [n = n, k = k](std::vector<Value>& v) {
              for (std::int64_t i = 0; i < v[3].tensor.numel(); ++i) {
                double sum = at(v[2], i % n);
@@ -253,6 +256,12 @@ TEST_P(Formulas, AreToldByTheirCause) {
   expect_told(said, GetParam().found, GetParam().said);
 }
 
+// With zeros in its place nothing says where a vector is added.
+TEST(Products, WithAVectorOfZerosAreRightWhereverItIsAdded) {
+  for (const char* entry : {"bent_product", "bent_product_with_bias_behind"})
+    EXPECT_EQ(said_of({entry, bent_product<false>}).verdict(), "pass") << entry;
+}
+
 TEST(Sums, ThatAreAddedToMemoryWhichTheLabelClearsAreRight) {
   const Diagnosis said = said_of({"returned_sums_added", returned_sums, {}, "", "out = torch.zeros(rows)"});
   EXPECT_EQ(said.verdict(), "pass");
@@ -282,8 +291,11 @@ INSTANTIATE_TEST_SUITE_P(
          {"spread_of_half_the_block", spread, {Code::other_reduction}, "of each 128 elements", kOfRows},
          {"smoothed", smoothed, {}, "", kOfRows},
          {"smoothed_by_the_block", smoothed, {Code::missing_term}, "of the row of x", kOfRows},
-         {"bent_product", bent_product, {}},
-         {"bent_product_with_bias_behind", bent_product, {Code::approximation}, "bias is added to that"},
+         {"bent_product", bent_product<true>, {}},
+         {"bent_product_with_bias_behind",
+          bent_product<true>,
+          {Code::approximation},
+          "bias is added to that"},
          {"byte_products", byte_products, {}},
          {"byte_products_in_16_bits", byte_products, {Code::saturation}, "wraps"},
          {"byte_products_of_whole_tiles", byte_products, {Code::tail_mask}, "influence no element"},

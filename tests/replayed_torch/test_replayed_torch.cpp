@@ -74,6 +74,32 @@ TEST(ReplayedExtension, ADefaultHoldsForWhatCallersLeaveOutBetweenOthers) {
   EXPECT_EQ(diagnosis.calls, 2);
 }
 
+/// f(module, x), where the module holds the rest and a number that no port asks for.
+RecordedCall call_with_module(const char* function, double shift) {
+  RecordedCall call = call_of_mixed(shift);
+  call.function = function;
+  call.before.push_back(real_value("weight", 0.5));
+  call.before.push_back(integer_value("features", 70));
+  call.keyword = {false, true, true, true, true};
+  call.held = {false, true, true, true, true};
+  call.after = call.before;
+  return call;
+}
+
+TEST(ReplayedExtension, WhatAModuleHoldsIsPassedByItsNames) {
+  const Diagnosis diagnosis =
+      said_of({call_with_module("mixed_of_module", 2), call_with_module("mixed_of_module", -1)});
+  EXPECT_EQ(found(diagnosis), Texts{});
+  EXPECT_EQ(diagnosis.verdict(), "pass") << diagnosis.error;
+}
+
+TEST(ReplayedExtension, AModulesNumberThatIsNotAskedForIsNoArgumentTooFew) {
+  const Diagnosis diagnosis =
+      said_of({call_with_module("mixed_without_shift", 2), call_with_module("mixed_without_shift", -1)});
+  EXPECT_EQ(diagnosis.verdict(), "fail");
+  for (const std::string& each : found(diagnosis)) EXPECT_EQ(each.find("argument-count"), std::string::npos);
+}
+
 TEST(ReplayedExtension, NoneAmongItsResultsIsNoResult) {
   // The recorder keeps the tensors that a label returns, and None of them is none.
   RecordedCall call = call_of_mixed(2);

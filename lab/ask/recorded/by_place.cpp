@@ -1,3 +1,4 @@
+#include "lab/ask/names/alike.hpp"
 #include "lab/ask/names/bare.hpp"
 #include "lab/ask/recorded/bound_parts.hpp"
 #include "lab/findings/conventions.hpp"
@@ -98,9 +99,99 @@ std::size_t take_items_apart(const std::vector<Parameter>& parameters, std::size
   return count;
 }
 
+/// Which argument each parameter is for, where a module brought some of them along: a function of Python's
+/// takes it apart, so that names say it, then places of what has one, and kinds. −1: none.
+std::vector<int> roles_by_name(const std::vector<Parameter>& parameters, const Replayed& replayed) {
+  const RecordedCall& call = *replayed.call;
+  std::vector<int> role_at(parameters.size(), -1);
+  std::vector<bool> used(call.before.size());
+  const auto held = [&](std::size_t r) { return r < call.held.size() && call.held[r]; };
+  const auto keyword = [&](std::size_t r) { return r < call.keyword.size() && call.keyword[r]; };
+  const auto may = [&](std::size_t p, std::size_t r) {
+    return role_at[p] < 0 && !used[r] && fits_place(parameters[p], replayed.roles[r], replayed.values[r]);
+  };
+  const auto take = [&](std::size_t p, std::size_t r) {
+    role_at[p] = static_cast<int>(r);
+    used[r] = true;
+  };
+  for (std::size_t p = 0; p < parameters.size(); ++p)
+    for (std::size_t r = 0; r < used.size(); ++r)
+      if (may(p, r) && bare(parameters[p].name) == bare(replayed.roles[r].name)) take(p, r);
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    double best = 0;
+    std::size_t likest = used.size();
+    for (std::size_t r = 0; r < used.size(); ++r) {
+      const std::string& name = replayed.roles[r].name;
+      const double like = replayed.roles[r].tensor ? likeness_of_tensors(parameters[p].name, name)
+                                                   : likeness_of_names(parameters[p].name, name);
+      if (like > best && may(p, r)) {
+        best = like;
+        likest = r;
+      }
+    }
+    if (likest < used.size() && left_out(replayed, parameters[p]) == nullptr) take(p, likest);
+  }
+  for (const bool by_name : {false, true})
+    for (std::size_t r = 0; r < used.size(); ++r)
+      for (std::size_t p = 0; p < parameters.size() && keyword(r) == by_name; ++p) {
+        // Numbers that a module holds are many, and few of them are asked for.
+        const bool likely =
+            !held(r) || replayed.roles[r].tensor ||
+            (replayed.values[r].kind == Value::Kind::real && parameters[p].kind == Kind::real);
+        if (likely && may(p, r) && left_out(replayed, parameters[p]) == nullptr) take(p, r);
+      }
+  return role_at;
+}
+
+/// The same, and what is missing: a module's parts that are not asked for are no matter.
+void bind_held(const Entry& entry, const Replayed& replayed, Bound& bound) {
+  const std::vector<Parameter>& parameters = entry.parameters;
+  const std::size_t given = replayed.call->before.size();
+  std::vector<int> role_at = roles_by_name(parameters, replayed);
+  const auto is_taken = [&](std::size_t r) {
+    return std::count(role_at.begin(), role_at.end(), static_cast<int>(r)) > 0;
+  };
+  std::string lost, listed_roles;
+  for (std::size_t r = 0; r < given; ++r) {
+    listed_roles += (r == 0 ? "" : ", ") + replayed.roles[r].name;
+    const bool held = r < replayed.call->held.size() && replayed.call->held[r];
+    if (!held && !is_taken(r) && replayed.values[r].kind != Value::Kind::none)
+      lost += (lost.empty() ? "" : ", ") + replayed.roles[r].name;
+  }
+  std::string missing;
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    if (role_at[p] >= 0 || parameters[p].has_default || !may_point(parameters[p]) ||
+        parameters[p].kind == Kind::optional_tensor)
+      continue;
+    for (std::size_t r = given; r < replayed.roles.size() && role_at[p] < 0; ++r)
+      if (replayed.roles[r].tensor && !is_taken(r)) role_at[p] = static_cast<int>(r);
+    missing += (missing.empty() ? "" : ", ") + parameters[p].name;
+  }
+  if (!lost.empty() || !missing.empty())
+    bound.findings.push_back(adapted(
+        entry, Code::argument_count, "",
+        fmt::format("{} takes {} arguments, and its callers have ({}) with what their module holds{}{}",
+                    entry.name, parameters.size(), listed_roles,
+                    lost.empty() ? "" : fmt::format("; nothing takes {}", lost),
+                    missing.empty() ? "" : fmt::format("; nothing is for {}", missing)),
+        fmt::format("take what of ({}) the original makes use of", listed_roles)));
+  std::size_t last = 0;
+  for (std::size_t p = 0; p < parameters.size(); ++p)
+    if (role_at[p] >= 0 || (takes_number(parameters[p]) && !parameters[p].has_default)) last = p + 1;
+  for (std::size_t p = 0; p < last; ++p) {
+    Passing passing;
+    if (role_at[p] >= 0)
+      passing = of_role(static_cast<std::size_t>(role_at[p]));
+    else if (takes_number(parameters[p]) && !parameters[p].has_default)
+      passing = stand_in(parameters[p], replayed, p, bound);
+    bound.form.passings.push_back(passing);
+  }
+}
+
 }  // namespace
 
 void bind_by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
+  if (has_held(*replayed.call)) return bind_held(entry, replayed, bound);
   const std::vector<Parameter>& parameters = entry.parameters;
   const std::size_t given = replayed.call->before.size();
   std::vector<int> role_at(parameters.size(), -1);

@@ -7,7 +7,7 @@ namespace isomer::lab {
 std::optional<Bound> in_order_of_names(const Form& form, const Replayed& replayed) {
   using What = Passing::What;
   const Entry& entry = *form.entry;
-  if (form.passings.size() > entry.parameters.size()) return std::nullopt;
+  if (form.passings.size() > entry.parameters.size() || has_held(*replayed.call)) return std::nullopt;
   // What is passed by name finds its parameter wherever that is.
   const auto by_place = [&](int role) {
     const auto at = static_cast<std::size_t>(role);

@@ -46,6 +46,14 @@ at::Tensor mixed_unnamed(at::Tensor x, at::Tensor y, double weight = 0.5, double
   return mixed(x, y, weight, shift);
 }
 
+// The original takes a module that holds all but x.
+at::Tensor mixed_of_module(at::Tensor y, at::Tensor input, double weight, double shift_by) {
+  return mixed(input, y, weight, shift_by);
+}
+at::Tensor mixed_without_shift(at::Tensor x, at::Tensor other, double weight) {
+  return mixed(x, other, weight, 0);
+}
+
 at::Tensor mixed_too_wide(at::Tensor x, at::Tensor y, double weight, double shift) {
   auto out = at::empty_like(x);
   blend<<<1, 2048, 0, at::hip::getCurrentHIPStream()>>>(x.data_ptr<float>(), y.data_ptr<float>(),
@@ -75,6 +83,9 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("plus", &plus);
   m.def("plus", &plus_all);
   m.def("mixed_unnamed", &mixed_unnamed);
+  m.def("mixed_of_module", &mixed_of_module, py::arg("y"), py::arg("input"), py::arg("weight"),
+        py::arg("shift_by"));
+  m.def("mixed_without_shift", &mixed_without_shift);
   m.def("mixed_renamed", &mixed, py::arg("x"), py::arg("y"), py::arg("weight") = 0.5,
         py::arg("offset") = 1.0);
   m.def("mixed_too_wide", &mixed_too_wide, py::arg("x"), py::arg("y"), py::arg("weight") = 0.5,

@@ -141,6 +141,10 @@ Finding function_of_products(const Approach& approach, const std::vector<Replaye
         outcomes[i].got[output].size() != static_cast<std::size_t>(calls[i].outputs[output].want.numel()) ||
         !is_float(calls[i].outputs[output].want.dtype))
       return {};
+  // With a vector of zeros an answer that is right is also one to which the vector is added elsewhere.
+  if (std::all_of(outcomes.begin(), outcomes.end(),
+                  [&](const CallOutcome& each) { return each.wrong[output] == 0; }))
+    return {};
   const std::size_t given = calls.front().call->before.size();
   for (std::size_t a = 0; a < given; ++a)
     for (std::size_t b = 0; b < given; ++b)

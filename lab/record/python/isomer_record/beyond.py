@@ -8,7 +8,7 @@ import time
 
 import torch
 
-from . import computed, signs, ties
+from . import computed, modules, signs, ties
 from .unwritten import Filled
 
 LARGEST = 4 << 20
@@ -102,12 +102,7 @@ class Beyond:
                     continue
                 index = len(self.asked)
                 call = {"function": name, "asked": regime, "group": group, "before": [], "raised": ""}
-                side = side_of(f"beyond.{index}.before")
-                for key, value, keyword in names(*before):
-                    text = side.value(value, key, key)
-                    if keyword:
-                        text["keyword"] = True
-                    call["before"].append(text)
+                call["before"] = modules.texts(side_of(f"beyond.{index}.before"), names(*before))
                 side = side_of(f"beyond.{index}.after")
                 call["after"] = [side.value(value, key, key) for key, value, _ in names(args, kwargs)]
                 computed.keep(call, own, side, self.launches.own_tensors.get(name, ()))

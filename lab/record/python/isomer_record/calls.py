@@ -10,7 +10,7 @@ import time
 
 import torch
 
-from . import beyond, computed, device_time, edited, influence, sizes, views
+from . import beyond, computed, device_time, edited, influence, modules, sizes, views
 from .larger import Larger
 from .smaller import Smaller
 from .rounding import Rounding
@@ -168,7 +168,7 @@ class Side:
         elif isinstance(value, torch.dtype):
             text.update(kind="dtype", value=dtype_name(value))
         elif isinstance(value, torch.nn.Module):
-            items = [self.value(each, key, f"{place}.{key}", depth + 1) for key, each in value.state_dict().items()]
+            items = [self.value(each, key, f"{place}.{key}", depth + 1) for key, each in modules.state_of(value).items()]
             text.update(kind="list", items=items)
         elif isinstance(value, (list, tuple)) and depth < 15:
             items = [self.value(each, "", f"{place}.{i}", depth + 1) for i, each in enumerate(value)]
@@ -325,40 +325,42 @@ class Calls:
         """Calls that no test made."""
         return self.beyond.asked + self.sizes.asked + self.larger.asked
 
-    def wrap(self, name, function, signature=None, state=None):
+    def wrap(self, name, plain, signature=None, context=False):
         """The function, each of whose calls is kept. Calls inside a call are the function's own business. `signature` is of
-        another function that names the parameters; `state` gives what stands for the first argument, as keywords."""
+        another function that names the parameters; a `context` is a first argument that is left out."""
         try:
-            parameters = list(inspect.signature(signature or function).parameters.values())
+            parameters = list(inspect.signature(signature or plain).parameters.values())
         except (TypeError, ValueError):
             parameters = []
 
-        def names(args, kwargs):
-            named = []
-            for i in range(len(args)):
-                known = i < len(parameters) and parameters[i].kind in (0, 1)
-                named.append((parameters[i].name if known else f"argument{i}", args[i], False))
-            return named + [(key, value, True) for key, value in kwargs.items()]
+        def name_of(place):
+            known = isinstance(place, int) and place < len(parameters) and parameters[place].kind in (0, 1)
+            return parameters[place].name if known else f"argument{place}" if isinstance(place, int) else place
 
-        @functools.wraps(function, assigned=("__name__", "__doc__"), updated=())
-        def recorded(*args, **kwargs):
+        def all_names(places, held, args, kwargs):
+            named = [(name_of(place), each, "") for place, each in zip(places, args)]
+            return named + [(key, value, modules.HELD if key in held else modules.KEYWORD) for key, value in kwargs.items()]
+
+        @functools.wraps(plain, assigned=("__name__", "__doc__"), updated=())
+        def recorded(*all_args, **all_kwargs):
             if self.inside:
-                return function(*args, **kwargs)
+                return plain(*all_args, **all_kwargs)
+            # With a module's tensors and numbers in its place the call is one like every other.
+            parts = None if context else modules.apart(plain, all_args, all_kwargs, name_of, signature or plain)
+            function, args, kwargs = (parts.function, parts.args, parts.kwargs) if parts else (plain, all_args, all_kwargs)
+            names = functools.partial(all_names, parts.places if parts else range(len(args)), parts.held if parts else ())
             index = len(self.made)
-            spare = self.beyond.copies(name, args, kwargs)
+            spare = None if context else self.beyond.copies(name, args, kwargs)
             # A kernel that the test launches has a grid of the test's.
-            resizable = None if state or hasattr(function, "grid") else self.sizes.copies(name, args, kwargs)
-            growable = None if state or hasattr(function, "grid") else self.larger.copies(name, args, kwargs)
+            alone = context or hasattr(plain, "grid")
+            resizable = None if alone else self.sizes.copies(name, args, kwargs)
+            growable = None if alone else self.larger.copies(name, args, kwargs)
             call = {"function": name, "group": self.place(), "raised": "", "before": [], "after": [], "returned": []}
             arguments = names(args, kwargs)
-            if state:
-                arguments = arguments[1:] + state(args[0])
+            if context:
+                arguments = arguments[1:]
             side = Side(self.storages, f"{index}.before")
-            for key, value, keyword in arguments:
-                text = side.value(value, key, key)
-                if keyword:
-                    text["keyword"] = True
-                call["before"].append(text)
+            call["before"] = modules.texts(side, arguments)
             named = {key for key, _, _ in arguments}
             defaults = [each for each in parameters if is_number_or_word(each.default) and each.name not in named]
             if defaults:
@@ -370,16 +372,16 @@ class Calls:
             self.unfinished = True
             given = device_time.copies(args, kwargs)
             again = self.views.copies(args, kwargs)
-            refilled = None if state else self.unset.copies(args, kwargs)
-            whole = None if state or hasattr(function, "grid") else self.smaller.copies(name, args, kwargs)
-            depends = None if state or hasattr(function, "grid") else self.influence.copies(name, args, kwargs)
-            plain = None if state or hasattr(function, "grid") else self.edited.copies(name, args, kwargs)
+            refilled = None if context else self.unset.copies(args, kwargs)
+            whole = None if alone else self.smaller.copies(name, args, kwargs)
+            depends = None if alone else self.influence.copies(name, args, kwargs)
+            editable = None if alone else self.edited.copies(name, args, kwargs)
             self.launches.reset()
             self.inside = True
             begin = time.process_time()
             try:
                 with computed.Computed(function, self.launches) as own:
-                    result = function(*args, **kwargs)
+                    result = plain(*all_args, **all_kwargs)
             except BaseException as error:
                 call["raised"] = f"{type(error).__name__}: {error}"[:2000]
                 self.unfinished = False
@@ -419,7 +421,7 @@ class Calls:
                         text["idle"] = idle[key]
                 self.inside = False
                 self.answers.add("triton" if self.launches.answered else "torch")
-                self.edited.keep(index, name, plain, lasted)
+                self.edited.keep(index, name, editable, lasted, parts)
                 if again is not None:
                     self.inside = True
                     strided = self.views.honoured(function, again, args, kwargs, result, lasted)
@@ -440,5 +442,5 @@ class Calls:
             self.unfinished = False
             return result
 
-        recorded.isomer_records = function
+        recorded.isomer_records = plain
         return recorded

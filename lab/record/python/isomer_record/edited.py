@@ -10,6 +10,7 @@ with, for each edit, what stands at all the places of all the calls, one behind 
 
 import ast
 import copy
+import functools
 import json
 import math
 import os
@@ -41,6 +42,7 @@ MORE_MEMORY = 4 << 30  # bytes that a child may map beyond what the recorder has
 class Edited:
     def __init__(self):
         self.calls = []  # (index, name, given, seconds)
+        self.parts = {}  # by index, of calls with modules
 
     def copies(self, name, args, kwargs):
         """What a call was given, before it is made; nothing where it is not to be made again."""
@@ -53,11 +55,12 @@ class Edited:
         except Exception:
             return None
 
-    def keep(self, index, name, given, seconds):
+    def keep(self, index, name, given, seconds, parts=None):
         if len(self.calls) > 1 and sum(each[-1] for each in self.calls) + seconds > SECONDS_OF_ALL_CALLS:
             return  # hundreds of edits are asked
         if given is not None and seconds < (SECONDS_OF_A_CALL if self.calls else SECONDS_OF_THE_FIRST):
             self.calls.append((index, name, given, seconds))
+            self.parts[index] = parts
 
     def ask(self, label, launches, storages, seconds, folder):
         """The metadata; nothing where there is none. The edits have so many seconds, and their texts go into `folder`."""
@@ -67,7 +70,7 @@ class Edited:
 
         tree = copy.deepcopy(label.tree)
         edits = label_edits.edits(tree)
-        asking = Asking(label, launches, self.calls, seconds, folder)
+        asking = Asking(label, launches, self.calls, seconds, folder, self.parts)
         # Without this answer there is nothing to compare with: it may take longer than any other.
         plain = asking.in_children(tree, [None], 4 * asking.patience)
         if not edits or not plain:
@@ -90,6 +93,13 @@ class Edited:
             return None
         told = [{"line": e.line, "was": e.was, "becomes": e.becomes, "code": e.code} for e, _ in kept]
         return {"calls": asking.places, "edits": told, "storage": storage}
+
+
+def call_of_parts(parts, function, *args, **kwargs):
+    """Of a module's values another function, or another class of the module."""
+    if isinstance(function, type) and not issubclass(function, torch.nn.Module):
+        function = function.apply
+    return parts.called(args, kwargs, function)
 
 
 def limit_memory():
@@ -159,8 +169,8 @@ class Lane:
 
 
 class Asking:
-    def __init__(self, label, launches, calls, seconds, folder):
-        self.label, self.launches, self.calls, self.folder = label, launches, calls, folder
+    def __init__(self, label, launches, calls, seconds, folder, parts):
+        self.label, self.launches, self.calls, self.folder, self.parts = label, launches, calls, folder, parts
         self.places = []
         self.patience = PATIENCE + 4 * sum(seconds for *_, seconds in calls)
         self.until = time.monotonic() + seconds
@@ -248,7 +258,11 @@ class Asking:
         values, places = [], []
         for index, name, given, _ in self.calls:
             function = module.__dict__[name]
-            function = getattr(function, "apply", function) if isinstance(function, type) else function
+            parts = self.parts[index]
+            if parts is not None:
+                function = functools.partial(call_of_parts, parts, function)
+            elif isinstance(function, type):
+                function = getattr(function, "apply", function)
             args, kwargs = copy.deepcopy(given)
             before = copy.deepcopy(list(args) + list(kwargs.values()))
             self.launches.reset()

@@ -8,6 +8,8 @@ the memory of an argument or of a result is that, by whatever name. Whatever is 
 
 import torch
 
+from . import modules
+
 LARGEST, ALL = 256 << 10, 1 << 20  # bytes of one, and of a call's
 MOST = 32
 CALLEES = 64  # calls that are followed
@@ -24,7 +26,7 @@ def memory_of(value, depth=0):
     if isinstance(value, torch.Tensor):
         return {storage_at(value)} if value.layout == torch.strided else set()
     if isinstance(value, torch.nn.Module):
-        value = list(value.state_dict(keep_vars=True).values())
+        value = list(modules.state_of(value).values())
     elif isinstance(value, dict):
         value = list(value.values())
     elif hasattr(value, "__dict__") and not callable(value) and depth < 2:

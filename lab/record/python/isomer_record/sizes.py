@@ -11,7 +11,7 @@ import time
 
 import torch
 
-from . import computed, divisions
+from . import computed, divisions, modules
 from .beyond import is_finite, tensors_of
 from .unwritten import Filled
 
@@ -218,12 +218,7 @@ class Sizes:
         (args, kwargs), after, result = answer
         prefix = f"{self.STORED}.{len(self.asked)}"
         call = {"function": name, "asked": self.KIND, "size": [size, to], "group": group, "before": [], "raised": ""}
-        side = side_of(f"{prefix}.before")
-        for key, value, keyword in names(args, kwargs):
-            text = side.value(value, key, key)
-            if keyword:
-                text["keyword"] = True
-            call["before"].append(text)
+        call["before"] = modules.texts(side_of(f"{prefix}.before"), names(args, kwargs))
         side = side_of(f"{prefix}.after")
         call["after"] = [side.value(value, key, key) for key, value, _ in names(*after)]
         call["returned"] = side.flattened(result, place="returned")

@@ -12,7 +12,7 @@ import time
 
 import torch
 
-from . import computed
+from . import computed, modules
 from .beyond import is_finite, tensors_of
 from .unwritten import Filled
 
@@ -118,12 +118,7 @@ class Smaller:
             return False
         index = len(self.asked)
         call = {"function": name, "asked": "smaller", "group": group, "before": [], "raised": ""}
-        side = side_of(f"beyond.{index}.before")
-        for key, value, keyword in names(*before):
-            text = side.value(value, key, key)
-            if keyword:
-                text["keyword"] = True
-            call["before"].append(text)
+        call["before"] = modules.texts(side_of(f"beyond.{index}.before"), names(*before))
         side = side_of(f"beyond.{index}.after")
         call["after"] = [side.value(value, key, key) for key, value, _ in names(args, kwargs)]
         computed.keep(call, own, side, self.launches.own_tensors.get(name, ()))

@@ -79,10 +79,10 @@ def watched_class(kind, name, calls):
     if issubclass(kind, torch.autograd.Function):
         apply = calls.wrap(name, kind.apply, signature=forward_of(kind))
         # Some call forward itself, with whatever as its context.
-        forward = calls.wrap(name, kind.forward, state=lambda context: [])
+        forward = calls.wrap(name, kind.forward, context=True)
         return type(name, (kind,), {"apply": staticmethod(apply), "forward": staticmethod(forward)})
     if issubclass(kind, torch.nn.Module):
-        call = calls.wrap(name, kind.__call__, signature=kind.forward, state=state_of)
+        call = calls.wrap(name, kind.__call__, signature=kind.forward)
         return type(name, (kind,), {"__call__": call})
     return None
 
@@ -104,12 +104,6 @@ def forward_of(kind):
 
     apply.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])
     return apply
-
-
-def state_of(module):
-    """What a module brings along: its tensors and plain numbers, by their names."""
-    numbers = [(k, v) for k, v in vars(module).items() if type(v) in (int, float, bool) and k != "training" and k[0] != "_"]
-    return [(key, value, True) for key, value in list(module.state_dict().items()) + numbers]
 
 
 def brings_along(text, label):
