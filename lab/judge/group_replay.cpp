@@ -409,35 +409,6 @@ bool GroupReplay::taken(const std::vector<Replayed>& smaller) {
   return all;
 }
 
-void GroupReplay::ask_large(std::vector<Replayed>& large, std::vector<Replayed>& calls) {
-  Approach brief = approach_;
-  brief.settings.timeout_seconds = std::min(brief.settings.timeout_seconds, kSecondsOfACall);
-  const bool right =
-      std::all_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return o.right(); });
-  std::string why;
-  for (Replayed& each : large) {
-    CallOutcome outcome;
-    if (why.empty()) outcome = replay_once(brief, each);
-    if (why.empty() && !right && outcome.right()) {
-      diagnosis_.notes.push_back(fmt::format("'{}' is wrong but '{}' is right, so the latter is judged",
-                                             calls.front().line, each.line));
-      calls = std::move(large);
-      outcomes_.clear();
-      ask(calls);
-      return;
-    }
-    if (why.empty() && lost(outcome) && outcome.answer.end != Answer::End::over_limit)
-      why = outcome.answer.message;
-    if (why.empty() && right) {
-      calls.push_back(std::move(each));
-      outcomes_.push_back(std::move(outcome));
-      continue;
-    }
-    diagnosis_.notes.push_back(fmt::format("'{}' is {}: '{}' is judged in its place", each.line,
-                                           why.empty() ? "large, and also wrong" : why, calls.front().line));
-  }
-}
-
 void GroupReplay::ask(const std::vector<Replayed>& calls) {
   bool gone = false;
   for (const Replayed& replayed : calls) {
@@ -451,27 +422,6 @@ void GroupReplay::ask(const std::vector<Replayed>& calls) {
     outcomes_.push_back(replay_once(approach_, replayed));
     gone = lost(outcomes_.back()) && outcomes_.back().answer.end != Answer::End::too_large;
   }
-}
-
-void GroupReplay::leave_out_large(std::vector<Replayed>& calls) {
-  std::vector<Replayed> kept;
-  std::vector<CallOutcome> outcomes;
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    const Answer& answer = outcomes_[i].answer;
-    if (answer.unwatched && answer.ok())
-      diagnosis_.notes.push_back(fmt::format(
-          "'{}' is too large to be watched, so its memory accesses are not judged", calls[i].line));
-    if (answer.end == Answer::End::too_large) {
-      diagnosis_.notes.push_back(fmt::format("'{}' is not judged: {}", calls[i].line, answer.message));
-      continue;
-    }
-    kept.push_back(std::move(calls[i]));
-    outcomes.push_back(std::move(outcomes_[i]));
-  }
-  if (kept.empty() && diagnosis_.error.empty())
-    diagnosis_.error = fmt::format("'{}' is {}", calls.front().line, outcomes_.front().answer.message);
-  calls = std::move(kept);
-  outcomes_ = std::move(outcomes);
 }
 
 void GroupReplay::try_wide(const std::vector<Replayed>& calls) {

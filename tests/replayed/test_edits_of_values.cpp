@@ -131,6 +131,21 @@ TEST(EditsOfValues, FindBracketsAnEpsilonAndTwoLinesThatHaveChangedPlaces) {
   }
 }
 
+// Extensions call the type of their numbers scalar_t.
+TEST(EditsOfValues, BracketASumOfATemplatesNumbers) {
+  const core::TemporaryFolder place("test", "values");
+  std::string source = with(kGated, "up * (open + bias[d]) /", "scaled(up, open, bias[d]) /");
+  source = with(source, "__global__",
+                "template <typename scalar_t>\n"
+                "__device__ scalar_t scaled(scalar_t by, scalar_t a, scalar_t b) {\n"
+                "  return by > scalar_t(9) ? by : by * a + b;\n}\n\n__global__");
+  const Diagnosis said = judged_source(place.path(), source);
+  EXPECT_EQ(said.verdict(), "fail");
+  EXPECT_TRUE(std::any_of(said.findings.begin(), said.findings.end(), [](const Finding& each) {
+    return each.fix.find("by * (a + b)") != std::string::npos;
+  })) << (said.findings.empty() ? "" : said.findings[0].evidence);
+}
+
 TEST(EditsOfValues, OfTwoLinesAreAPatchThatPasses) {
   const core::TemporaryFolder place("test", "values");
   const std::string source =

@@ -262,13 +262,18 @@ INSTANTIATE_TEST_SUITE_P(
         Row{scale_and_shift, "scale_and_shift_from_one", {"argument-default scale"}}),
     [](const auto& info) { return std::string(info.param.entry); });
 
-Diagnosis said_of_many(const char* entry) {
+/// `and_few`: the test has a small call as well, and another large one.
+Diagnosis said_of_many(const char* entry, bool and_few = false) {
   numbers().seed(3);
   DiagnoseRequest request;
   request.entry = entry;
   request.settings.timeout_seconds = 0.5;
   Recording recording;
   softmax_of_many(recording);
+  for (const std::int64_t rows : {3, 50})
+    if (and_few)
+      recording.calls.push_back(
+          answered("plain_softmax", {drawn("x", {rows, 40}, 150), zeros("out", {rows, 40})}, softmax_of));
   request.recording = std::make_shared<Recording>(std::move(recording));
   return diagnose(candidate(), request);
 }
@@ -303,6 +308,13 @@ TEST(LargeCalls, ThatAreRightAreJudgedAsTheyAre) {
   EXPECT_EQ(diagnosis.calls, 1);
   EXPECT_NE(last_note(diagnosis).find("is right, so the latter is judged"), std::string::npos)
       << last_note(diagnosis);
+}
+
+TEST(LargeCalls, ThatAreRightHideNoSmallCallOfTheTestThatIsWrong) {
+  EXPECT_EQ(said_of_many("plain_softmax", true).verdict(), "pass");
+  const Diagnosis diagnosis = said_of_many("plain_softmax_but_of_3_rows", true);
+  EXPECT_EQ(diagnosis.verdict(), "fail");
+  EXPECT_NE(last_note(diagnosis).find("is judged in its place"), std::string::npos) << last_note(diagnosis);
 }
 
 }  // namespace

@@ -32,6 +32,11 @@ constexpr std::array<std::string_view, 9> kOfReal = {"sqrtf", "rsqrtf", "sqrt", 
                                                      "log",   "expf",   "exp",  "tanhf"};
 constexpr std::array<std::string_view, 6> kLargest = {"fmaxf", "fmax", "max", "std::max", "fminf", "fmin"};
 
+/// What PyTorch calls the numbers that a kernel is made for, whichever they are.
+bool is_type_of_numbers(const std::string& type) {
+  return type.ends_with("scalar_t ") || type.ends_with("acc_t ") || type.ends_with("opmath_t ");
+}
+
 template <class List>
 bool is_among(const List& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
@@ -116,7 +121,9 @@ class Rewriting {
       if (tokens_.is(i, "&") || tokens_.is(i, "?") || (tokens_.is(i, "<") && !begins_arguments(tokens_, i)))
         return false;
       const CppVariable* named = places_.functions().named(i);
-      if (named == nullptr || is_whole_type(named->type) || is_real_type(named->type)) continue;
+      if (named == nullptr || is_whole_type(named->type) || is_real_type(named->type) ||
+          is_type_of_numbers(named->type))
+        continue;
       if (tokens_.is(i + 1, ".") && is_place(i)) return false;
       if (!tokens_.is(i + 1, "[") && !tokens_.is(i + 1, ".") && named->type != "auto ") return false;
     }
