@@ -79,6 +79,15 @@ bool is_of_comparison(const Finding& edit) {
   return (changed.own + changed.other).find_first_not_of("<>=") == std::string::npos;
 }
 
+/// Whether it takes away or adds the one that a count has too many or too few: `(n - 1)` for `n`.
+bool is_of_one(const Finding& edit) {
+  static const Pattern one("[-+]\\s*[01](?:[^\\w.]|$)");
+  const Difference changed = difference(edit.edited_from, edit.edited);
+  const std::size_t from = changed.first > 2 ? changed.first - 2 : 0;
+  return edit.edited_also.empty() && (one.found_in(edit.edited_from.substr(from, changed.own.size() + 4)) ||
+                                      one.found_in(edit.edited.substr(from, changed.other.size() + 4)));
+}
+
 /// Whether it is where a loop ends, and that is no number less one.
 bool is_end_of_loop(const Finding& edit) {
   static const Pattern loop("\\bfor\\s*\\("), less_one("-\\s*1\\b");
@@ -213,9 +222,9 @@ bool is_of_another_kind(const Finding& seen, const Finding& edit) {
 Code code_of_both(const Finding& seen, const Finding& edit) {
   // Without a barrier what is read may be any index, and what is written be lost.
   if (edit.code == Code::missing_barrier || seen.code == Code::ignores_offset) return edit.code;
-  // Threads meet where an index is wrong.
+  // Threads meet where an index of the source is wrong; what the label does besides makes none meet.
   if ((seen.code == Code::race || seen.code == Code::missing_barrier) && edit.code != Code::unexplained &&
-      !seen.same_store)
+      !edit.edited.empty() && !seen.same_store)
     return edit.code;
   // Which element is read says more than that others are not.
   if (seen.code == Code::ignores_index && edit.code != Code::unexplained) return edit.code;
@@ -265,6 +274,8 @@ Code code_of_both(const Finding& seen, const Finding& edit) {
        (seen.code == Code::tail_mask && !is_end_of_loop(edit))))
     return edit.code;
   if (seen.code == Code::missing_scale && edit.code == Code::missing_rescale) return edit.code;
+  // A count that is one too many or too few is what is divided by.
+  if (seen.code == Code::missing_scale && edit.code == Code::off_by_one && is_of_one(edit)) return edit.code;
   // A factor or a term that is read elsewhere is none that is left out, and another name no index that is one
   // off.
   const bool elsewhere = edit.code == Code::wrong_expression &&

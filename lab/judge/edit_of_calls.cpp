@@ -175,6 +175,16 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
     const std::shared_ptr<const Candidate> made = build->rebuild(made_in(build->source, edit));
     return made != nullptr && watched_in(*made);
   };
+  // Who keeps to the memory does so with the edit that is meant.
+  constexpr double kSecondsOfWatch = 1;
+  const bool watches = !how.watched && !outcomes[*asked].answer.unwatched &&
+                       is_clean(outcomes[*asked].answer, calls[*asked].shared) &&
+                       outcomes[*asked].answer.worked_seconds < kSecondsOfWatch;
+  std::function<bool(const Exchange&)> is_clean_edit;
+  if (how.watched && tells)
+    is_clean_edit = is_clean_when_made;
+  else if (watches)
+    is_clean_edit = [&](const Exchange& edit) { return right(*asked, edit.numbers, true); };
   const EditTrials trials = {
       [&](const EditNumbers& numbers) {
         if (!may_help(numbers)) return false;
@@ -189,7 +199,7 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
         return replay_once(with(numbers, *asked, false, true), calls[*asked]).answer.launches !=
                outcomes[*asked].answer.launches;
       },
-      how.watched && tells ? std::function<bool(const Exchange&)>(is_clean_when_made) : nullptr, reached};
+      is_clean_edit, reached};
   const auto search = [&](KeptSearch known) { return helpful_edits(*build, trials, how, known, tried); };
   std::vector<const Exchange*> list;
   if (small != nullptr) {

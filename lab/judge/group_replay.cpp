@@ -259,7 +259,8 @@ void GroupReplay::conclude(const std::vector<Replayed>& calls, const std::vector
     explained_ = !found.empty() && std::all_of(outcomes_.begin(), outcomes_.end(),
                                                [](const CallOutcome& o) { return o.right(); });
     for (const Finding& finding : found) add_once(diagnosis_.findings, finding);
-    if (found.empty() && request_.shares)
+    // What nothing has set is what other threads have left there, however many they are.
+    if (found.empty() && request_.shares && !saw_unset(outcomes_))
       if (Finding finding = of_fewer_warps(approach_, calls, outcomes_); finding.code != Code::none) {
         explained_ = true;
         add_once(diagnosis_.findings, std::move(finding));

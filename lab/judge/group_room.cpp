@@ -70,6 +70,19 @@ std::string of_flag(const std::string& name) {
   return {};
 }
 
+/// Whether a comment beside lent memory calls it scratch, and does not ask for zeros there.
+bool is_said_to_be_scratch(const Form& form, const std::string& source) {
+  static const Pattern cleared("(?i)zero|clear|initiali");
+  for (std::size_t p = 0; p < std::min(form.passings.size(), form.entry->parameters.size()); ++p) {
+    if (form.passings[p].what != Passing::What::room) continue;
+    const Pattern scratch("(?i)\\*[ \\t]*" + literally(form.entry->parameters[p].name) +
+                          "\\b[^\\n]*(?://|/\\*)[^\\n]*\\b(?:scratch|temporar|workspace)[^\\n]*");
+    for (const Match& match : scratch.all(source))
+      if (!cleared.found_in(match[0])) return true;
+  }
+  return false;
+}
+
 Passing passed_as(double number) {
   Passing passing;
   passing.what = Passing::What::constant;
@@ -446,9 +459,10 @@ void GroupReplay::try_cleared_room(const std::vector<Replayed>& calls) {
       fmt::format("all {} calls are right where {} holds zeros before the call, and not with other memory",
                   calls.size(), names);
   finding.fix = fmt::format("clear all that is read of {}", names);
-  // Who clears none of it expects its caller to.
+  // Who clears none of it expects its caller to, unless he says that it is scratch and no more.
   static const Pattern clears("(?i)memset|fill");
-  if (!clears.found_in(source_of(*approach_.candidate)))
+  const std::string source = source_of(*approach_.candidate);
+  if (!clears.found_in(source) && !is_said_to_be_scratch(approach_.form, source))
     finding = as_limit(std::move(finding), "none is needed where its callers clear it");
   add_once(diagnosis_.findings, std::move(finding));
   explained_ = true;

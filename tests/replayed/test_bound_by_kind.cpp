@@ -2,7 +2,10 @@
 #include "recorded_call.hpp"
 
 #include "core/codec.hpp"
+#include "core/temporary_folder.hpp"
 #include "lab/ask/names/shape_comments.hpp"
+#include "lab/candidate/folder.hpp"
+#include "lab/judge/diagnose.hpp"
 
 #include <gtest/gtest.h>
 
@@ -138,6 +141,36 @@ TEST(BoundByKind, MemoryThatNoNameSaysIsLentBesideTheResults) {
   EXPECT_EQ(said.called_with, "rows=2, classes=3");
   const Diagnosis uncleared = judged_as("center_rows_uncleared", centered(), label);
   EXPECT_NE(uncleared.verdict(), std::string("pass"));
+}
+
+/// The mean of rows by way of two sums that the caller lends and nobody clears.
+std::string sums_in(const std::string& lent) {
+  return "__global__ void center_kernel(const float* x, float* output, float* sums, int n) {\n"
+         "  float sum = 0;\n"
+         "  for (int i = 0; i < n; ++i) sum += x[blockIdx.x * n + i];\n"
+         "  for (int i = 0; i < n; ++i) output[blockIdx.x * n + i] = x[blockIdx.x * n + i] - sum / n;\n"
+         "  atomicAdd(&sums[0], sum);\n"
+         "  atomicAdd(&sums[1], 1.0f);\n"
+         "}\n"
+         "__global__ void divide(const float* sums, float* loss) { *loss = sums[0] / sums[1]; }\n"
+         "extern \"C\" void center_rows(const float* x, float* loss, float* output, " +
+         lent +
+         ",\n    int rows, int classes) {\n"
+         "  center_kernel<<<rows, 1>>>(x, output, sums, classes);\n"
+         "  divide<<<1, 1>>>(sums, loss);\n"
+         "}\n";
+}
+
+TEST(BoundByKind, WhatIsSaidToBeScratchNobodyElseClears) {
+  const auto said_of = [](const std::string& lent) {
+    const core::TemporaryFolder place("test", "bound-by-kind");
+    return diagnose_folder(case_of(place.path(), "#include <cuda_runtime.h>\n" + sums_in(lent), centered()))
+        .at(0);
+  };
+  expect_told(said_of("float* sums /* two floats of scratch */"), {Code::uninitialised_read},
+              "right where sums holds zeros");
+  // Else its callers may.
+  EXPECT_EQ(said_of("float* sums /* two floats of zeros */").verdict(), std::string("pass"));
 }
 
 Recording with_others() {

@@ -142,8 +142,12 @@ void add_number(EditPlaces& places, std::size_t at) {
     // One of a few that are named by their numbers.
     const bool chosen = at > 0 && tokens.is(at - 1, "[") && tokens.is(at + 1, "]");
     const bool halves = at > 0 && (tokens.is(at - 1, ">>=") || tokens.is(at - 1, "/="));
+    // A quotient or a product by one is none.
+    const bool none = at > 0 && (others[i] == "1" || text == "1" || others[i] == "0") &&
+                      (tokens.is(at - 1, "/") || tokens.is(at - 1, "*"));
     const Code code = real && own > 0 && own < 0.01 ? Code::epsilon
                       : halves                      ? Code::other_reduction
+                      : none                        ? Code::wrong_expression
                       : !real && i < 2 && !chosen   ? Code::off_by_one
                                                     : Code::wrong_expression;
     // Another divisor of a test for a remainder only chooses another way.

@@ -434,6 +434,32 @@ class Experiments {
     }
   }
 
+  /// How many elements of a result are wrong, where each of those stays what it was, whatever that is.
+  std::size_t left_as_they_were(int role) const {
+    static constexpr double kFill = 13;  // each type has it
+    const auto output = std::find_if(replayed_.outputs.begin(), replayed_.outputs.end(),
+                                     [&](const Replayed::Output& each) { return each.role == role; });
+    if (output == replayed_.outputs.end()) return 0;
+    Approach filled = approach_;
+    Adaptation with_fill;
+    with_fill.before = on_value(role, [](Value& v) {
+      write_elements(v, std::vector<double>(static_cast<std::size_t>(v.tensor.numel()), kFill));
+    });
+    filled.adaptations.push_back(std::move(with_fill));
+    const CallOutcome outcome = replay_once(filled, replayed_);
+    const std::vector<double> want = oracle::elements(output->want);
+    const auto& got = outcome.got[static_cast<std::size_t>(output - replayed_.outputs.begin())];
+    if (!outcome.answer.ok() || got.size() != want.size()) return 0;
+    const std::vector<double> bounds = bounds_of(approach_, *output, want);
+    std::size_t left = 0;
+    for (std::size_t e = 0; e < got.size(); ++e) {
+      if (is_close(want[e], got[e], bounds[e])) continue;
+      if (got[e] != kFill) return 0;
+      ++left;
+    }
+    return left;
+  }
+
   /// Outputs that are zero beforehand: who adds to what lies there, or takes its maximum, needs that.
   void emptied() {
     for (std::size_t i = 0; i < approach_.form.passings.size(); ++i) {
@@ -444,6 +470,14 @@ class Experiments {
         write_elements(v, std::vector<double>(static_cast<std::size_t>(v.tensor.numel()), 0.0));
       });
       const std::string name = parameter_name(approach_.form, i, replayed_);
+      if (const std::size_t left = left_as_they_were(passing.role); left > 0) {
+        add(approach_.form, {zeroed},
+            named(Code::unwritten_output, name,
+                  fmt::format("{} elements of {} are what it held before the call, and right if that is 0",
+                              left, name),
+                  fmt::format("write every element of {}", name)));
+        continue;
+      }
       add(approach_.form, {zeroed},
           named(Code::uninitialised_read, name,
                 fmt::format("the answer depends on what {} holds before the call, and is right if that is 0",

@@ -105,6 +105,7 @@ Finding factors_of_columns(const Compared& c, const std::vector<double>& want,
                   least, most);
   finding.fix =
       "multiply or divide each column by the same number as the original: a norm, a scale or a weight of it";
+  finding.row_factor = true;
   return finding;
 }
 

@@ -75,7 +75,8 @@ bool gives(const EditedReference::Edit& edit, const std::vector<Sampled>& sample
 Finding of_edited_label(const AnsweredGroup& group, const Recording& recording, const std::string& label,
                         const std::vector<AnsweredGroup>* others) {
   Finding finding;
-  if (recording.edited.edits.empty()) return finding;
+  // An edit that changes no number of the label's is no fault of who is right.
+  if (recording.edited.edits.empty() || group.right()) return finding;
   std::vector<Sampled> sampled = sampled_elements(group, recording);
   if (sampled.empty()) return finding;
   // One wrong value everywhere, or none, is what much else gives, too.

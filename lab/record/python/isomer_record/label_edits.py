@@ -118,6 +118,17 @@ def is_alignment(node):
     return "k" in one and "q" in other and one.replace("k", "q") == other
 
 
+def is_factor_of(node, product):
+    """Whether a product has this factor, or is it."""
+    if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
+        return is_factor_of(node, product.left) or is_factor_of(node, product.right)
+    return ast.dump(node) == ast.dump(product)
+
+
+def is_exponent(node, holder):
+    return isinstance(holder, ast.BinOp) and isinstance(holder.op, ast.Pow) and holder.right is node
+
+
 def of_operands(node):
     """A term, a factor or a divisor left out, and another operator."""
     additive = isinstance(node.op, (ast.Add, ast.Sub))
@@ -134,6 +145,8 @@ def of_operands(node):
             code = "wrong-expression" if is_address(node) else "missing-term"
         elif isinstance(node.op, ast.Mult) and getattr(left, "id", "").startswith("stride"):
             code = "layout-convention"
+        elif isinstance(node.op, ast.Mult) and is_factor_of(left, kept):
+            code = "wrong-expression"  # x * x as x is another power
         elif isinstance(node.op, (ast.Mult, ast.Div)):
             code = "missing-scale"
         elif left is node.right:
@@ -230,13 +243,14 @@ def of_call(node):
         yield ast.Call(node.func, swapped, node.keywords), "wrong-expression"
 
 
-def of_constant(node, axis):
+def of_constant(node, chosen):
+    """Another number; `chosen`: it is no count that may be one off, but an axis or an exponent."""
     value = node.value
     if isinstance(value, bool):
         yield ast.Constant(not value), "ignores-argument"
     elif isinstance(value, int):
         for other in (value + 1, value - 1):
-            yield ast.Constant(other), "wrong-expression" if axis else "off-by-one"
+            yield ast.Constant(other), "wrong-expression" if chosen else "off-by-one"
     elif isinstance(value, float):
         if 0 < value < SMALL:
             yield ast.Constant(0.0), "epsilon"
@@ -257,7 +271,8 @@ def of_node(node, holder=None):
     elif isinstance(node, ast.Call):
         yield from of_call(node)
     elif isinstance(node, ast.Constant):
-        yield from of_constant(node, isinstance(holder, (ast.Call, ast.keyword)) and name_of_call(holder) not in ("range", "arange"))
+        axis = isinstance(holder, (ast.Call, ast.keyword)) and name_of_call(holder) not in ("range", "arange")
+        yield from of_constant(node, axis or is_exponent(node, holder))
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
         if isinstance(node.operand.value, int):
             for other in (node.operand.value - 2, node.operand.value - 1):
