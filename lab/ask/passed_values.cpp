@@ -187,6 +187,23 @@ Value lent_room(const std::vector<Value>& values, DType element, std::uint8_t fi
   return room;
 }
 
+/// Whether a tensor has one element along a dimension in which another one that it is combined with has more:
+/// callers pass it as a view that repeats there. Both have as many dimensions, and one size in all others in
+/// which neither has one element.
+bool repeats_along(const Tensor& tensor, int dim, const std::vector<Value>& values) {
+  if (dim < 0 || dim >= tensor.rank || tensor.size(dim) != 1) return false;
+  return std::any_of(values.begin(), values.end(), [&](const Value& other) {
+    if (!other.is_tensor() || other.tensor.rank != tensor.rank || other.tensor.size(dim) <= 1) return false;
+    bool one = false;
+    for (int d = 0; d < tensor.rank; ++d) {
+      const std::int64_t own = tensor.size(d), its = other.tensor.size(d);
+      if (own != its && own != 1) return false;
+      one = one || (own == its && own > 1);
+    }
+    return one;
+  });
+}
+
 /// Sizes or strides in an array: on the host, where a function reads them; of a kernel, where kernels read.
 Value array_of(const Form& form, const Passing& passing, const Value& source,
                const std::vector<Value>& values, const Parameter* parameter) {
@@ -340,7 +357,9 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
                         : passing.dim < 0 ? passing.dim + tensor.tensor.rank
                                           : passing.dim;
         const std::int64_t unit = passing.bytes ? size_of(tensor.tensor.dtype) : 1;
-        const std::int64_t stride = dim >= 0 && dim < tensor.tensor.rank ? tensor.tensor.stride(dim) : 1;
+        const std::int64_t stride = repeats_along(tensor.tensor, dim, values) ? 0
+                                    : dim >= 0 && dim < tensor.tensor.rank    ? tensor.tensor.stride(dim)
+                                                                              : 1;
         list.push_back(as_number(static_cast<double>(stride * unit)));
         break;
       }

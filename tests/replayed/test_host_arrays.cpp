@@ -103,7 +103,7 @@ TEST(HostArrays, ANameSaysOneTypeOrNone) {
   EXPECT_EQ(dtype_name("cast_f32_f16").stem, "castf32f16");
 }
 
-/// A label of no sizes that have names, of images with a batch and without.
+/// A label that names no sizes, of images with a batch and without.
 Recording pools() {
   Recording recording;
   struct Pool {
@@ -143,6 +143,26 @@ TEST(HostArrays, LettersOfImagesAreTheirSizesWhereTheLabelNamesNone) {
                 "def pool_by_two(input, mode, fill_mode):\n    return pool(input, mode, fill_mode)\n");
   expect_told(said, {}, "");
   EXPECT_NE(said.called_with.find("N=2, C=3, H=4, W=6, OH=2, OW=3"), std::string::npos) << said.called_with;
+}
+
+TEST(HostArrays, WhatIsRepeatedAlongADimensionHasNoStrideThere) {
+  Recording recording;
+  for (const std::vector<std::int64_t>& shape :
+       {std::vector<std::int64_t>{5, 7}, std::vector<std::int64_t>{1, 7}, std::vector<std::int64_t>{5, 1}}) {
+    Value x = ramp({5, 7}), other = ramp(shape);
+    x.name = "x";
+    other.name = "other";
+    record_made(recording, "add_repeated", {x, other}, tensor_value("", DType::f32, {5, 7}),
+                [&](const std::vector<Value>& v, Value& y) {
+                  for (std::int64_t i = 0; i < 35; ++i)
+                    f32(y)[i] =
+                        f32(v[0])[i] +
+                        f32(v[1])[(shape[0] == 1 ? 0 : i / 7 * shape[1]) + (shape[1] == 1 ? 0 : i % 7)];
+                });
+  }
+  expect_told(judged_as("add_repeated", recording,
+                        "def add_repeated(x, other):\n    rows, cols = x.shape\n    return x + other\n"),
+              {}, "");
 }
 
 }  // namespace

@@ -162,7 +162,10 @@ class Matching {
         continue;
       bool named = false;
       for (LabelOption& option : options_)
-        if (bare(option.name) == own) named = option.taken = true;
+        if (bare(option.name) == own) {
+          named = option.taken = true;
+          if (option.none) take_none(p, option);
+        }
       for (const NamedSize& size : sizes)
         named = named || (parameter.kind == Kind::integer && bare(size.name) == own &&
                           is_of_a_tensor(size, calls.front()));
@@ -199,6 +202,28 @@ class Matching {
     codes_.push_back(code_of_number(p, parameters_[p], option, defaults_));
     option.taken = true;
     std::erase(open_, p);
+  }
+
+  /// A whole number that is None in some calls. A window moves on by its own size where no stride is said, as
+  /// PyTorch's pools have it; of others a number stands for None.
+  void take_none(std::size_t p, const LabelOption& option) {
+    if (parameters_[p].kind != Kind::integer) return;
+    const auto window = std::find_if(options_.begin(), options_.end(), [](const LabelOption& each) {
+      static const Pattern window_size("kernel_?size|window_?size|pool_?size");
+      return each.integer && !each.none && window_size.is(lower_case(each.name));
+    });
+    static const Pattern stride("strides?|hop_?(?:size|length)?");
+    const bool moves = window != options_.end() && stride.is(lower_case(option.name));
+    if (!moves && (!option.integer || option.real || option.list)) return;
+    OptionCode code = code_of_number(p, parameters_[p], option, defaults_);
+    if (moves) {
+      code.known = true;
+      code.number = [name = option.name, by = window->name, defaults = defaults_](const Replayed& call) {
+        const std::optional<double> said = number_in(call, name, defaults);
+        return said ? said : number_in(call, by, defaults);
+      };
+    }
+    codes_.push_back(std::move(code));
   }
 
   /// Bits of one number.
