@@ -5,6 +5,7 @@ import functools
 import hashlib
 import inspect
 import math
+import random
 import sys
 import time
 
@@ -12,9 +13,12 @@ import torch
 
 from . import beyond, computed, device_time, edited, influence, modules, sizes, views
 from .larger import Larger
-from .smaller import Smaller
+from .launches import Launches
+from .limits import LIMITS, OutOfTime
+from .longer import Longer
 from .rounding import Rounding
-from .unwritten import Unset, flat
+from .smaller import Smaller
+from .unwritten import Unset, WithoutValues, flat
 
 # Whole storages are kept, of larger ones only what the view spans.
 LARGE_STORAGE = 64 << 20
@@ -49,6 +53,10 @@ def dtype_name(dtype):
 
 # Triton's interpreter does not round to these as its compiler does.
 NOT_INTERPRETED = {"bf16", "e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz"}
+
+
+# A call that is made once more to keep what it launches.
+SECONDS_OF_LAUNCHES = 5.0
 
 
 class TooLarge(BaseException):
@@ -227,38 +235,6 @@ def misrounded(before, result):
     return bool(types & NOT_INTERPRETED)
 
 
-class Launches:
-    """What became of the kernel launches of the call that runs now."""
-
-    def __init__(self):
-        self.ever_unanswered = False
-        self.why = ""
-        self.watched = False  # whether what leaves the memory of the arguments is seen
-        self.reached = None  # where it is asked for: of each launch, which part of each argument's memory it reaches
-        self.before = None  # is called before each launch
-        self.own_tensors = {}  # by function, the names of tensors that are kept of what it computes on its way
-        self.reset()
-
-    def begin(self):
-        if self.before is not None:
-            self.before()
-
-    def refuse(self, why):
-        """A launch that gave nothing, and why; the first reason is told."""
-        self.unanswered += 1
-        self.ever_unanswered = True
-        self.why = self.why or why
-
-    def reset(self):
-        self.outside = []
-        self.outside_matters = False
-        self.answered = 0
-        self.interpreted = 0
-        self.unanswered = 0
-        if self.reached is not None:
-            self.reached = []
-
-
 def is_number_or_word(default):
     return type(default) in (int, float, bool, str) or (type(default) is tuple and all(type(each) in (int, float) for each in default))
 
@@ -278,11 +254,14 @@ class Calls:
         self.written = computed.Written(self.launches)
         self.rounding = Rounding(self.launches)
         self.made = []
+        self.kernels = []  # of the label: where each has its name, the name, the kernel, and one whose launches are kept
         self.outside = []
         self.unfinished = False
+        self.answered = False  # the unfinished one has an answer
         self.answers = set()
         self.inside = False
         self.smaller = Smaller(self.launches, self.beyond.asked)
+        self.longer = Longer(self.launches)
         self.edited = edited.Edited()
         self.influence = influence.Influence(self.launches)
 
@@ -304,8 +283,7 @@ class Calls:
         for each in self.launches.outside:
             argument = "" if each.pop("astray") else storages.get(each["pointer"], "")
             each.update(call=index, argument=argument, matters=self.launches.outside_matters)
-            del each["pointer"]
-            self.outside.append(each)
+            self.outside.append({key: value for key, value in each.items() if key not in ("pointer", "lowest", "highest")})
         if self.launches.outside_matters:
             self.launches.refuse("the label's kernel leaves the memory of its arguments")
 
@@ -315,15 +293,60 @@ class Calls:
             self.made.pop()
         self.storages.keep(set(names_in(self.made + self.asked())))
 
+    def out_of_time(self, why):
+        """The call that was being made has no answer; one that was being asked about has."""
+        if self.unfinished and not self.answered:
+            self.launches.refuse(why)
+        self.unfinished = self.inside = False
+        self.stand_in()
+
     def finish(self):
         """What is asked of the label once the test is over."""
         self.inside = True
+        LIMITS.begin_asking()
         self.larger.finish()
+        side_of = functools.partial(Side, self.storages)
+        for name in {each["function"] for each in self.made} - self.answering():
+            self.made.extend(self.longer.ask(name, len(self.made), side_of))
+        LIMITS.end_asking()
         self.inside = False
+        self.stand_in()
+
+    def answering(self):
+        """Functions of which a call has an answer."""
+        return {each["function"] for each in self.made if each["after"] or each["returned"]}
+
+    def stand_in(self):
+        """Where no call of a function could be answered, those of smaller sizes that were are its calls."""
+        known, left = self.answering(), []
+        for call in self.beyond.asked:
+            if call["asked"] == "smaller" and call["function"] not in known:
+                del call["asked"]
+                call["group"] += ", with smaller sizes"
+                self.made.append(call)
+            else:
+                left.append(call)
+        self.beyond.asked[:] = left
 
     def asked(self):
         """Calls that no test made."""
         return self.beyond.asked + self.sizes.asked + self.larger.asked
+
+    def of_launches(self, call, function, args, kwargs, drawn):
+        """In place of a call that was given no tensor and gave none: the launches of the label's kernels in it, as calls of
+        them. It is made once more, with the random numbers `drawn` before it."""
+        self.made.remove(call)
+        torch.set_rng_state(drawn[0])
+        random.setstate(drawn[1])
+        for names, name, _, watched in self.kernels:
+            names[name] = watched
+        try:
+            function(*args, **kwargs)
+        except Exception:
+            pass  # it has been made without
+        finally:
+            for names, name, kernel, _ in self.kernels:
+                names[name] = kernel
 
     def wrap(self, name, plain, signature=None, context=False):
         """The function, each of whose calls is kept. Calls inside a call are the function's own business. `signature` is of
@@ -350,11 +373,13 @@ class Calls:
             function, args, kwargs = (parts.function, parts.args, parts.kwargs) if parts else (plain, all_args, all_kwargs)
             names = functools.partial(all_names, parts.places if parts else range(len(args)), parts.held if parts else ())
             index = len(self.made)
-            spare = None if context else self.beyond.copies(name, args, kwargs)
+            LIMITS.begin_asking()
+            asks = LIMITS.may_ask()
             # A kernel that the test launches has a grid of the test's.
-            alone = context or hasattr(plain, "grid")
-            resizable = None if alone else self.sizes.copies(name, args, kwargs)
-            growable = None if alone else self.larger.copies(name, args, kwargs)
+            asks_others = asks and not context and not hasattr(plain, "grid")
+            spare = self.beyond.copies(name, args, kwargs) if asks and not context else None
+            resizable = self.sizes.copies(name, args, kwargs) if asks_others else None
+            growable = self.larger.copies(name, args, kwargs) if asks_others else None
             call = {"function": name, "group": self.place(), "raised": "", "before": [], "after": [], "returned": []}
             arguments = names(args, kwargs)
             if context:
@@ -369,19 +394,25 @@ class Calls:
             if sizes_of_test:
                 call["around"] = [side.value(each, key, key) for key, each in sorted(sizes_of_test.items())]
             self.made.append(call)
-            self.unfinished = True
+            self.unfinished, self.answered = True, False
             given = device_time.copies(args, kwargs)
-            again = self.views.copies(args, kwargs)
+            again = self.views.copies(args, kwargs) if asks else None
             refilled = None if context else self.unset.copies(args, kwargs)
-            whole = None if alone else self.smaller.copies(name, args, kwargs)
-            depends = None if alone else self.influence.copies(name, args, kwargs)
-            editable = None if alone else self.edited.copies(name, args, kwargs)
+            whole = self.smaller.copies(name, args, kwargs) if asks_others else None
+            short = self.longer.copies(name, args, kwargs) if asks_others else None
+            depends = self.influence.copies(name, args, kwargs) if asks_others else None
+            editable = self.edited.copies(name, args, kwargs) if asks_others else None
+            LIMITS.end_asking()
             self.launches.reset()
+            without = bool(self.kernels) and not beyond.tensors_of([args, kwargs])
+            drawn = (torch.get_rng_state(), random.getstate()) if without else None
             self.inside = True
             begin = time.process_time()
             try:
-                with computed.Computed(function, self.launches) as own:
+                with computed.Computed(function, self.launches) as own, WithoutValues() as empties:
                     result = plain(*all_args, **all_kwargs)
+            except OutOfTime:
+                raise
             except BaseException as error:
                 call["raised"] = f"{type(error).__name__}: {error}"[:2000]
                 self.unfinished = False
@@ -390,6 +421,10 @@ class Calls:
                 self.inside = False
                 self.left(index, arguments)
             lasted = time.process_time() - begin
+            if without and self.launches.answered and not beyond.tensors_of([result]) and lasted < SECONDS_OF_LAUNCHES:
+                self.unfinished = False
+                self.of_launches(call, function, args, kwargs, drawn)
+                return result
             side = Side(self.storages, f"{index}.after")
             if self.launches.interpreted and misrounded(call["before"], result):
                 self.launches.refuse("Triton's interpreter rounds to bf16 and to 8-bit floats in its own way")
@@ -399,7 +434,9 @@ class Calls:
                 if len(own.results) == len(call["returned"]):
                     for text, called in zip(call["returned"], own.results):
                         text["name"] = text["name"] or called
+                self.answered = True
                 self.inside = True
+                LIMITS.begin_asking()
                 written = self.written.names(function, refilled, own, lasted)
                 self.launches.own_tensors.setdefault(name, set()).update(written)
                 computed.keep(call, own, side, written)
@@ -408,7 +445,7 @@ class Calls:
                     call["full"] = True
                 if any(each is not None for each in noise) and len(noise) == len(call["returned"]):
                     call["noise"] = [side.value(each, "", f"noise.{i}") for i, each in enumerate(noise)]
-                masks = self.unset.masks(function, refilled, flat(result), lasted)
+                masks = self.unset.masks(function, refilled, flat(result), lasted, empties)
                 if any(each is not None for each in masks) and len(masks) == len(call["returned"]):
                     call["unset"] = [side.value(each, "", f"unset.{i}") for i, each in enumerate(masks)]
                 side_of = functools.partial(Side, self.storages)
@@ -422,12 +459,13 @@ class Calls:
                 self.inside = False
                 self.answers.add("triton" if self.launches.answered else "torch")
                 self.edited.keep(index, name, editable, lasted, parts)
-                if again is not None:
+                if again is not None and LIMITS.may_ask():
                     self.inside = True
                     strided = self.views.honoured(function, again, args, kwargs, result, lasted)
                     self.inside = False
                     for i, (key, _, keyword) in enumerate(arguments):
-                        if strided.get(key if keyword else i):
+                        # What Isomer has no type for is a text in the recording.
+                        if strided.get(key if keyword else i) and call["before"][i]["kind"] == "tensor":
                             call["before"][i]["strided"] = strided[key if keyword else i]
                 if given is not None:
                     self.inside = True
@@ -435,10 +473,15 @@ class Calls:
                     self.inside = False
                     if times:
                         call["seconds"] = times
+                LIMITS.end_asking()
             if whole is not None:
                 self.inside = True
+                LIMITS.begin_asking()
                 self.smaller.ask(name, function, whole, call["group"], lasted, self.storages, functools.partial(Side, self.storages), names)
+                LIMITS.end_asking()
                 self.inside = False
+            if self.launches.unanswered and self.launches.outside:
+                self.longer.keep(name, function, short, call["group"], names)
             self.unfinished = False
             return result
 

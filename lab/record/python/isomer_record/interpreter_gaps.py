@@ -5,13 +5,14 @@ import math
 
 
 def install(interpreter):
-    from . import interpreter_blocks, interpreter_names
+    from . import interpreter_blocks, interpreter_names, interpreter_speed
 
-    for mend in (numbers_of_one_element, floats, constants, grids, tuning, libdevice, interpreter_blocks.install, interpreter_names.install):
+    for mend in (numbers_of_one_element, floats, bf16_constants, constants, grids, tuning, libdevice, interpreter_blocks.install, interpreter_names.install):
         try:
             mend(interpreter)
         except (ImportError, AttributeError):
             pass  # another version, which may not need it
+    interpreter_speed.install(interpreter)
 
 
 def numbers_of_one_element(interpreter):
@@ -39,6 +40,17 @@ def floats(interpreter):
         return original(value)
 
     interpreter._implicit_cvt = converted
+
+
+def bf16_constants(interpreter):
+    """Numbers that are made bf16, as the one of tl.where(held, x, 1.0) is beside a bf16 x."""
+    import triton.language as tl
+
+    from .interpreter_bf16 import rounded
+
+    builder = interpreter.InterpreterBuilder
+    if not hasattr(builder, "get_bf16"):
+        builder.get_bf16 = lambda self, value: interpreter.TensorHandle(rounded([value]), tl.bfloat16)
 
 
 def constants(interpreter):
@@ -152,10 +164,14 @@ def libdevice(interpreter):
 
     def standing_in(name, function):
         def apply(*arguments, **kwargs):
+            plain = [getattr(each, "value", each) for each in arguments]  # of constants
             tensors = [each for each in arguments if isinstance(each, tl.core.tensor)]
-            floats = [each for each in tensors if each.dtype.is_floating()] or tensors
-            dtype = getattr(tl, TYPES[name]) if name in TYPES else floats[0].dtype
-            data = [each.handle.data if isinstance(each, tl.core.tensor) else each for each in arguments]
+            floats = [each.dtype for each in tensors if each.dtype.is_floating()]
+            # Whole numbers beside a number in the kernel's text, which is one of 32 bits.
+            if not floats:
+                floats = [tl.float32 if any(type(each) is float for each in plain) else tensors[0].dtype]
+            dtype = getattr(tl, TYPES[name]) if name in TYPES else max(floats, key=lambda each: each.primitive_bitwidth)
+            data = [each.handle.data if isinstance(each, tl.core.tensor) else each for each in plain]
             with np.errstate(all="ignore"):
                 result = function(*[np.asarray(each, dtype=np.float64) for each in data])
                 result = np.asarray(result).astype(interpreter._get_np_dtype(dtype))

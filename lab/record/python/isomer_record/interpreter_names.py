@@ -9,6 +9,7 @@ def install(interpreter):
 
     imported_functions(interpreter)
     logical(interpreter, tl)
+    single_values(interpreter)
 
 
 def imported_functions(interpreter):
@@ -74,3 +75,49 @@ def logical(interpreter, tl):
         return interpreter_of(self, tree)
 
     interpreter.FunctionRewriter._compile_and_exec = compiled
+
+
+def single_values(interpreter):
+    """`p = (q + 4,)` makes p what stands there, as compilers had it before tuples were values, where p is used as no tuple."""
+
+    class Single(ast.NodeTransformer):
+        def __init__(self, tuples):
+            self.tuples = tuples
+
+        def visit_Assign(self, node):
+            self.generic_visit(node)
+            names = [each.id for each in node.targets if isinstance(each, ast.Name)]
+            value = node.value
+            alone = isinstance(value, ast.Tuple) and len(value.elts) == 1 and not isinstance(value.elts[0], ast.Starred)
+            if alone and len(names) == len(node.targets) and not self.tuples & set(names):
+                node.value = value.elts[0]
+            return node
+
+    transformer = interpreter.ASTTransformer
+    visit = transformer.visit
+
+    def visited(self, node):
+        if isinstance(node, ast.Module):
+            node = Single(used_as_tuples(node)).visit(node)
+        return visit(self, node)
+
+    transformer.visit = visited
+
+
+def used_as_tuples(tree):
+    """Names whose first, second, … item is taken, or that are taken apart, handed on or returned."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript):
+            places = [each for each in ast.walk(node.slice) if isinstance(each, ast.Constant) and type(each.value) is int]
+            taken = [node.value] if places and not isinstance(node.slice, ast.Tuple) else []
+        elif isinstance(node, (ast.Starred, ast.Return)):
+            taken = [node.value]
+        elif isinstance(node, (ast.For, ast.comprehension)):
+            taken = [node.iter]
+        elif isinstance(node, ast.Assign) and any(isinstance(each, (ast.Tuple, ast.List)) for each in node.targets):
+            taken = [node.value]
+        else:
+            continue
+        found |= {each.id for each in taken if isinstance(each, ast.Name)}
+    return found

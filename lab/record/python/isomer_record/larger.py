@@ -16,6 +16,7 @@ import torch
 
 from .beyond import tensors_of
 from .last_read import LastRead
+from .limits import LIMITS
 from .sizes import Sizes, counts_along, integers_of, is_whole, plain
 
 # Each a little more than usual blocks, and what they divide, are.
@@ -235,7 +236,7 @@ class Larger(Sizes):
 
     def finish(self):
         """Adds the answers, as calls."""
-        while self.later:
+        while self.later and LIMITS.may_ask():
             self.later.pop(0)()
 
     def ask_now(self, name, function, given, group, storages, side_of, names):

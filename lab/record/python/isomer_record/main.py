@@ -61,6 +61,9 @@ def record(job):
         return {"error": str(error), "kind": "no torch"}
 
     from . import bundle, calls, no_gpu, no_triton, run_test, with_triton
+    from .limits import LIMITS, OutOfTime
+
+    LIMITS.start(job["seconds"], BEGIN)
 
     made = calls.Calls(test_path, job["max_bytes"])
     has_gpu = torch.cuda.is_available()
@@ -73,7 +76,7 @@ def record(job):
         triton = real.__version__
         if has_gpu:
             with_triton.count_launches(made.launches)
-        elif os.environ["TRITON_INTERPRET"] == "1" and with_triton.install(made.launches, job["seconds"]):
+        elif os.environ["TRITON_INTERPRET"] == "1" and with_triton.install(made.launches):
             triton += " interpreter"
         else:
             raise ImportError("kernels need a GPU or the interpreter")
@@ -108,7 +111,13 @@ def record(job):
     try:
         run.run()
         made.finish()
+        LIMITS.stop()
+    except OutOfTime as late:
+        LIMITS.stop()
+        made.out_of_time(str(late))
+        run.note("the test", late)
     except calls.TooLarge as large:
+        LIMITS.stop()
         made.keep_finished()
         if not made.made:
             return {"error": str(large)}

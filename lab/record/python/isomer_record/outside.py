@@ -81,7 +81,7 @@ class Watch:
             self.reach(pointers, which, (np.asarray(mask) != 0) & ~bad, size)
         if not bad.any():
             return mask, None
-        self.note(int(pointers[bad].flat[0]), size, access)
+        self.note(pointers[bad], size, access)
         return np.asarray(mask) & ~bad, bad
 
     def reach(self, pointers, which, wanted, size):
@@ -95,7 +95,9 @@ class Watch:
         """Of each copy, which part of it was reached."""
         return [float(each.mean()) if each.size else 1.0 for each in self.reached]
 
-    def note(self, address, size, access):
+    def note(self, addresses, size, access):
+        address = int(addresses.flat[0])
+
         def distance(copy):
             begin, length, _ = copy
             return begin - address if address < begin else address + size - begin - length
@@ -105,8 +107,14 @@ class Watch:
             return
         found = {"pointer": nearest[2], "access": access, "bytes": address - nearest[0], "holds": nearest[1]}
         found["astray"] = distance(nearest) > GAP
-        if all((each["pointer"], each["access"]) != (found["pointer"], access) for each in self.found):
-            self.found.append(found)
+        found["lowest"] = int(addresses.min()) - nearest[0]
+        found["highest"] = int(addresses.max()) + size - nearest[0]
+        for each in self.found:
+            if (each["pointer"], each["access"]) == (found["pointer"], access):
+                each["lowest"] = min(each["lowest"], found["lowest"])
+                each["highest"] = max(each["highest"], found["highest"])
+                return
+        self.found.append(found)
 
     def load(self, pointers, mask, other, dtype):
         mask = truths(mask)

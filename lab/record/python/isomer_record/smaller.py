@@ -22,6 +22,7 @@ SECONDS = 5.0
 FUNCTION_CALLS = 2
 SMALLEST = 8
 DIVISORS = (16, 10, 8, 5, 4, 3, 2)
+OF_UNANSWERED = (64, 32)  # before those, where the interpreter did not come to the call's end
 # What is a multiple of a block stays one.
 BLOCK = 128
 # Heads of queries to one of keys.
@@ -92,7 +93,7 @@ class Smaller:
         states = torch.get_rng_state(), random.getstate()
         begin = time.process_time()
         try:
-            for by in DIVISORS:
+            for by in (OF_UNANSWERED if launches["unanswered"] else ()) + DIVISORS:
                 less = sizes_of(list(given), by)
                 if less and time.process_time() - begin < SECONDS and seconds / by < SECONDS:
                     if self.answer(name, function, given, group, (less, by), side_of, names):

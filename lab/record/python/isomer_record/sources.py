@@ -54,7 +54,14 @@ class LaunchedByTest:
         self.kernel, self.name, self.calls = kernel, name, calls
 
     def __getitem__(self, grid):
-        return self.calls.wrap(self.name, self.kernel[grid])
+        return self.calls.wrap(self.name, self.kernel[grid], signature=self.written())
+
+    def written(self):
+        """The function that the kernel was written as, beneath tuning and the like; none where that is not to be had."""
+        function = self.kernel
+        while function is not None and not isinstance(function, types.FunctionType):
+            function = getattr(function, "fn", None)
+        return function
 
     def __getattr__(self, name):
         return getattr(self.kernel, name)
@@ -141,6 +148,7 @@ class Label:
                 continue
             if is_kernel(value):
                 self.names[name] = LaunchedByTest(value, name, calls)
+                calls.kernels.append((self.module.__dict__, name, value, self.names[name]))
             else:
                 self.names[name] = calls.wrap(name, value)
                 self.functions.append(name)

@@ -8,12 +8,14 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from .again import called_again
+from .own_tensors import storage_at
+
+
+MADE = (torch.empty, torch.empty_like, torch.empty_strided, torch.Tensor.new_empty)
 
 
 class Filled(TorchFunctionMode):
     """While it is entered, real numbers are `real` and whole ones `whole`; without that, whole ones and 8-bit floats are left."""
-
-    MADE = (torch.empty, torch.empty_like, torch.empty_strided, torch.Tensor.new_empty)
 
     def __init__(self, real, whole=None):
         super().__init__()
@@ -21,7 +23,7 @@ class Filled(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         made = func(*args, **(kwargs or {}))
-        if func in self.MADE and isinstance(made, torch.Tensor) and made.numel() > 0:
+        if func in MADE and isinstance(made, torch.Tensor) and made.numel() > 0:
             if made.is_floating_point() and (self.whole is not None or made.element_size() > 1):
                 made.fill_(self.real)
             elif not made.is_floating_point() and self.whole is not None:
@@ -29,10 +31,28 @@ class Filled(TorchFunctionMode):
         return made
 
 
+class WithoutValues(TorchFunctionMode):
+    """While it is entered, where memory lies that was made without values."""
+
+    def __init__(self):
+        super().__init__()
+        self.memory = set()
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        made = func(*args, **(kwargs or {}))
+        if func in MADE and isinstance(made, torch.Tensor) and made.layout == torch.strided:
+            self.memory.add(storage_at(made))
+        return made
+
+    def holds_any(self, results):
+        """Whether a result lies there; what does not was all written."""
+        return any(isinstance(each, torch.Tensor) and each.layout == torch.strided and storage_at(each) in self.memory for each in results)
+
+
 # Numbers that every dtype has, and an answer seldom; seconds of the processor for one recording, and of a call.
 REAL, WHOLE = 37.0, 37
-SECONDS_OF_ALL = 4.0
-SECONDS_OF_A_CALL = 1.0
+SECONDS_OF_ALL = 10.0
+SECONDS_OF_A_CALL = 5.0
 LARGEST = 32 << 20
 
 
@@ -53,11 +73,12 @@ class Unset:
         except Exception:
             return None
 
-    def masks(self, function, given, results, seconds):
-        """Of each result a tensor of booleans, true where it is unset, or None. `results` are flat, as the call gave them."""
+    def masks(self, function, given, results, seconds, empties):
+        """Of each result a tensor of booleans, true where it is unset, or None. `results` are flat, as the call gave them;
+        `empties` was entered while it was made."""
         none = [None] * len(results)
         size = sum(each.numel() * each.element_size() for each in results if isinstance(each, torch.Tensor))
-        if given is None or seconds > SECONDS_OF_A_CALL or size > LARGEST:
+        if given is None or not empties.holds_any(results) or seconds > SECONDS_OF_A_CALL or size > LARGEST:
             return none
         begin = time.process_time()
         try:
