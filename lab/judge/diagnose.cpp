@@ -163,7 +163,11 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
       const Recording own = calls_of(*request.recording, function);
       const std::vector<const Entry*> list = unnamed_entries(candidate, own.calls.front(), wanted);
       // One function for each type of elements is one function.
-      if (list.size() > 1 && dtype_twins(candidate, *list.front()).size() < list.size()) {
+      const auto is_twin =
+          [&, twins = list.empty() ? list : dtype_twins(candidate, *list.front())](const Entry* each) {
+            return std::find(twins.begin(), twins.end(), each) != twins.end();
+          };
+      if (list.size() > 1 && !std::all_of(list.begin(), list.end(), is_twin)) {
         diagnosis.error = several_entries(list);
         return;
       }
