@@ -24,6 +24,22 @@ void record(Recording& recording, const char* label, const std::vector<Value>& a
   recording.calls.push_back(std::move(call));
 }
 
+void record_returned(Recording& recording, const char* label, const std::vector<Value>& arguments,
+                     Value result, const Make& act) {
+  record(recording, label, arguments, [&](std::vector<Value>& values) { act(values, result); });
+  recording.calls.back().returned = {std::move(result)};
+}
+
+Value text_value(const std::string& name, const std::string& text) {
+  Value value;
+  value.kind = Value::Kind::text;
+  value.name = name;
+  value.text = text;
+  return value;
+}
+
+float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
+
 Diagnosis judged(const char* file, const char* entry, Recording recording, std::vector<std::string> texts) {
   setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
   const std::filesystem::path path = std::filesystem::path(ISOMER_CANDIDATES) / file;

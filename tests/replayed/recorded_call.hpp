@@ -17,6 +17,18 @@ using Act = std::function<void(std::vector<Value>&)>;
 /// One more call of the label with these arguments, and what it leaves of them.
 void record(Recording& recording, const char* label, const std::vector<Value>& arguments, const Act& act);
 
+/// One more call of a label that returns what it makes of its arguments, which it leaves as they are: `act`
+/// fills the result.
+using Make = std::function<void(const std::vector<Value>&, Value&)>;
+void record_returned(Recording& recording, const char* label, const std::vector<Value>& arguments,
+                     Value result, const Make& act);
+
+/// A word as an argument.
+Value text_value(const std::string& name, const std::string& text);
+
+/// The elements of a tensor of f32.
+float* f32(const Value& value);
+
 /// What is said of a function of a file of candidates that its own text goes with, judged by a recording and
 /// by what is read of the label. The file is compiled once.
 Diagnosis judged(const char* file, const char* entry, Recording recording,

@@ -20,8 +20,6 @@ namespace {
 
 constexpr const char* kFile = "bound_by_kind.cu";
 
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
 Value filled(const char* name, const std::vector<std::int64_t>& shape) {
   Value x = tensor_value(name, DType::f32, shape);
   for (std::int64_t i = 0; i < x.tensor.numel(); ++i)
@@ -30,8 +28,8 @@ Value filled(const char* name, const std::vector<std::int64_t>& shape) {
 }
 
 /// A call of a label that returns these.
-void record_returned(Recording& recording, const char* label, const std::vector<Value>& arguments,
-                     const std::vector<Value>& results) {
+void record_results(Recording& recording, const char* label, const std::vector<Value>& arguments,
+                    const std::vector<Value>& results) {
   record(recording, label, arguments, [](std::vector<Value>&) {});
   recording.calls.back().returned = results;
 }
@@ -50,7 +48,7 @@ TEST(BoundByKind, AResultHasATypeOfItsOwn) {
       core::encode(dtype, own, static_cast<std::byte*>(x.tensor.data) + i * size_of(dtype));
       f32(y)[i] = static_cast<float>(2 * own);
     }
-    record_returned(recording, "widen", {x}, {y});
+    record_results(recording, "widen", {x}, {y});
   }
   const std::string label = "def widen(x, dtype=None):\n    n = x.numel()\n";
   const Diagnosis said = judged_as("widen_by_types", recording, label);
@@ -63,10 +61,6 @@ TEST(BoundByKind, ASizeIsNoWordThatTheSourceHasANumberFor) {
   Recording recording;
   std::int64_t rows = 4;
   for (const std::string how : {"first", "total", "largest"}) {
-    Value word;
-    word.kind = Value::Kind::text;
-    word.name = "reduction";
-    word.text = how;
     const Value x = filled("x", {rows, 7});
     Value y = tensor_value("y", DType::f32, {rows});
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -74,7 +68,7 @@ TEST(BoundByKind, ASizeIsNoWordThatTheSourceHasANumberFor) {
       for (int k = 0; k < 7; ++k) f32(y)[i] += row[k];
       if (how != "total") f32(y)[i] = how == "first" ? row[0] : *std::max_element(row, row + 7);
     }
-    record_returned(recording, "reduce", {x, word}, {y});
+    record_results(recording, "reduce", {x, text_value("reduction", how)}, {y});
     rows += 3;
   }
   const std::string label = "def reduce(x, reduction):\n    BT, V = x.shape\n";
@@ -89,7 +83,7 @@ TEST(BoundByKind, WhatTheCandidateCallsItsSizesCountsMoreThanTheTestsNames) {
   const Value x = filled("x", {2, 3, 8});
   Value y = tensor_value("y", DType::f32, {2, 3, 8});
   for (std::int64_t i = 0; i < 48; ++i) f32(y)[i] = f32(x)[i] + (i % 8 == 0 ? 0 : f32(y)[i - 1]);
-  record_returned(recording, "sum_up", {x}, {y});
+  record_results(recording, "sum_up", {x}, {y});
   recording.calls.back().computed = {integer_value("K", 8), integer_value("stride_xm", 24),
                                      integer_value("stride_xn", 8), integer_value("stride_ym", 24),
                                      integer_value("stride_yn", 8)};
@@ -129,7 +123,7 @@ Recording centered() {
       for (int k = 0; k < 3; ++k) f32(output)[3 * i + k] = row[k] - sum / 3;
       f32(loss)[0] += sum / static_cast<float>(rows);
     }
-    record_returned(recording, "center", {x, integer_value("normalized_shape", 3)}, {loss, output});
+    record_results(recording, "center", {x, integer_value("normalized_shape", 3)}, {loss, output});
   }
   return recording;
 }
@@ -187,7 +181,7 @@ Recording with_others() {
     if (kind == 1) arguments.push_back(real_value("other", 1.5));
     if (kind == 2) arguments.push_back(tensor);
     if (step == 2) arguments.push_back(integer_value("step", step));
-    record_returned(recording, "add_other", arguments, {y});
+    record_results(recording, "add_other", arguments, {y});
     if (step == 1) recording.calls.back().left_out = {integer_value("step", 1)};
   }
   return recording;

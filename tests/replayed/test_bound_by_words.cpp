@@ -23,15 +23,6 @@ Value filled(const char* name, const std::vector<std::int64_t>& shape) {
   return x;
 }
 
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
-/// A label that returns what it makes of copies of its arguments, under that name.
-void record_returned(Recording& recording, const char* label, const std::vector<Value>& arguments,
-                     Value result, const std::function<void(const std::vector<Value>&, Value&)>& act) {
-  record(recording, label, arguments, [&](std::vector<Value>& v) { act(v, result); });
-  recording.calls.back().returned = {result};
-}
-
 Diagnosis judged_as(const char* entry, const Recording& recording, const std::string& label) {
   return judged(kFile, entry, recording, {"", label, ""});
 }

@@ -17,8 +17,6 @@ namespace {
 
 constexpr const char* kFile = "computed.cu";
 
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
 Value counted(const std::string& name, const std::vector<std::int64_t>& shape) {
   Value value = tensor_value(name, DType::f32, shape);
   for (std::int64_t i = 0; i < value.tensor.numel(); ++i) f32(value)[i] = static_cast<float>(1 + i * 7 % 31);

@@ -17,8 +17,6 @@ Value counted(const std::string& name, const std::vector<std::int64_t>& shape, d
     static_cast<float*>(value.tensor.data)[i] = static_cast<float>(from + double(i * 37 % 101) / 50);
   return value;
 }
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
 Recording decayed(std::int64_t n) {
   Recording recording;
   record(recording, "decayed", {counted("x", {3, n}), counted("decay", {3, n}), counted("out", {3, n})},

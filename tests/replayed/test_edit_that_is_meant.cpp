@@ -12,8 +12,6 @@
 namespace isomer::lab {
 namespace {
 
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
 Value filled(const char* name, const std::vector<std::int64_t>& shape, float below) {
   Value x = tensor_value(name, DType::f32, shape);
   for (std::int64_t i = 0; i < x.tensor.numel(); ++i)

@@ -387,5 +387,24 @@ void f(at::Tensor x, const float* v, float* v_out, int beta) {
     EXPECT_EQ(edits.count(each), 1u) << each;
 }
 
+TEST(EditsOfValues, TheOneOfAnExponentialIsATermAndNoBase) {
+  const std::string source = R"(#include <cuda_runtime.h>
+__global__ void selu(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] > 0.f ? x[i] : 1.67f * expf(x[i]);
+}
+extern "C" void launch(const float* x, float* y, int n) { selu<<<(n + 63) / 64, 64>>>(x, y, n); }
+)";
+  const Exchangeable with = exchangeable(source);
+  const auto code_of = [&](const std::string& function) {
+    const auto found = std::find_if(with.edits.begin(), with.edits.end(), [&](const Exchange& each) {
+      return each.becomes.find(function + "(x[i])") != std::string::npos && each.also.empty();
+    });
+    return found == with.edits.end() ? Code::unexplained : found->code;
+  };
+  EXPECT_EQ(code_of("expm1f"), Code::missing_term);
+  EXPECT_EQ(code_of("exp2f"), Code::log_base);
+}
+
 }  // namespace
 }  // namespace isomer::lab

@@ -36,7 +36,6 @@ Value bytes(const std::string& name, const std::vector<std::int64_t>& shape) {
 Value zeros(const std::string& name, const std::vector<std::int64_t>& shape) {
   return tensor_value(name, DType::f32, shape);
 }
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
 double at(const Value& value, std::int64_t i) { return static_cast<double>(f32(value)[i]); }
 float narrow(double value) { return static_cast<float>(value); }
 

@@ -46,7 +46,6 @@ Value whole(const std::string& name, DType dtype, std::int64_t count, Of&& of) {
       static_cast<std::int32_t*>(value.tensor.data)[i] = static_cast<std::int32_t>(of(i));
   return value;
 }
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
 double at(const Value& value, std::int64_t i) { return static_cast<double>(f32(value)[i]); }
 std::int64_t number(const Value& value, std::int64_t i) {
   return value.tensor.dtype == DType::i64 ? static_cast<const std::int64_t*>(value.tensor.data)[i]

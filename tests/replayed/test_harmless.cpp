@@ -11,8 +11,6 @@ namespace {
 
 constexpr const char* kFile = "harmless.cu";
 
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
 /// Halves of x, and as many zeros.
 Recording halves() {
   Recording recording;

@@ -15,28 +15,11 @@ namespace {
 
 constexpr const char* kFile = "host_arrays.cu";
 
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
 Value ramp(const std::vector<std::int64_t>& shape) {
   Value x = tensor_value("input", DType::f32, shape);
   for (std::int64_t i = 0; i < x.tensor.numel(); ++i)
     f32(x)[i] = static_cast<float>((i * 31 + x.tensor.numel()) % 17) - 7.5F;
   return x;
-}
-
-Value word(const char* name, const char* text) {
-  Value value;
-  value.kind = Value::Kind::text;
-  value.name = name;
-  value.text = text;
-  return value;
-}
-
-/// A call that returns what `act` makes of its arguments.
-void record_made(Recording& recording, const char* label, const std::vector<Value>& arguments, Value result,
-                 const std::function<void(const std::vector<Value>&, Value&)>& act) {
-  record(recording, label, arguments, [&](std::vector<Value>& v) { act(v, result); });
-  recording.calls.back().returned = {result};
 }
 
 Diagnosis judged_as(const char* entry, const Recording& recording, const std::string& label) {
@@ -56,15 +39,15 @@ Recording sums() {
       if (d > axis) inner *= shape[static_cast<std::size_t>(d)];
     }
     const std::int64_t length = shape[static_cast<std::size_t>(axis)];
-    record_made(recording, "sum_of_axis", {ramp(shape), integer_value("dim", dim)},
-                tensor_value("", DType::f32, rest), [&](const std::vector<Value>& v, Value& y) {
-                  for (std::int64_t i = 0; i < y.tensor.numel(); ++i) {
-                    float all = 0;
-                    for (std::int64_t k = 0; k < length; ++k)
-                      all += f32(v[0])[(i / inner * length + k) * inner + i % inner];
-                    f32(y)[i] = all;
-                  }
-                });
+    record_returned(recording, "sum_of_axis", {ramp(shape), integer_value("dim", dim)},
+                    tensor_value("", DType::f32, rest), [&](const std::vector<Value>& v, Value& y) {
+                      for (std::int64_t i = 0; i < y.tensor.numel(); ++i) {
+                        float all = 0;
+                        for (std::int64_t k = 0; k < length; ++k)
+                          all += f32(v[0])[(i / inner * length + k) * inner + i % inner];
+                        f32(y)[i] = all;
+                      }
+                    });
   }
   return recording;
 }
@@ -82,11 +65,11 @@ TEST(HostArrays, OfFunctionsForOneTypeEachThatOfTheCallIsMeant) {
   for (const std::int64_t count : {70, 33}) {
     Value x = tensor_value("x", DType::i64, {count});
     for (std::int64_t i = 0; i < count; ++i) *x.tensor.at<std::int64_t>(i) = i * 3 - (std::int64_t{1} << 40);
-    record_made(recording, "twice", {x}, tensor_value("", DType::i64, {count}),
-                [&](const std::vector<Value>& v, Value& y) {
-                  for (std::int64_t i = 0; i < count; ++i)
-                    *y.tensor.at<std::int64_t>(i) = 2 * *v[0].tensor.at<std::int64_t>(i);
-                });
+    record_returned(recording, "twice", {x}, tensor_value("", DType::i64, {count}),
+                    [&](const std::vector<Value>& v, Value& y) {
+                      for (std::int64_t i = 0; i < count; ++i)
+                        *y.tensor.at<std::int64_t>(i) = 2 * *v[0].tensor.at<std::int64_t>(i);
+                    });
   }
   const std::string label = "def twice(x):\n    n = x.numel()\n    return 2 * x\n";
   const Diagnosis said = judged_as("", recording, label);
@@ -118,21 +101,22 @@ Recording pools() {
     out[rank - 2] = OH;
     out[rank - 1] = OW;
     const bool max = std::string(each.mode) == "max", edge = std::string(each.fill) == "edge";
-    record_made(recording, "pool_by_two",
-                {ramp(each.shape), word("mode", each.mode), word("fill_mode", each.fill)},
-                tensor_value("", DType::f32, out), [&](const std::vector<Value>& v, Value& y) {
-                  for (std::int64_t i = 0; i < y.tensor.numel(); ++i) {
-                    float all = max ? -1e30F : 0.0F;
-                    for (std::int64_t h = i / OW % OH * 2; h < i / OW % OH * 2 + 2; ++h)
-                      for (std::int64_t w = i % OW * 2; w < i % OW * 2 + 2; ++w) {
-                        const bool inside = h < H && w < W;
-                        const float x =
-                            f32(v[0])[i / (OW * OH) * H * W + std::min(h, H - 1) * W + std::min(w, W - 1)];
-                        all = max ? std::max(all, inside || edge ? x : 0) : all + (inside || edge ? x : 0);
-                      }
-                    f32(y)[i] = all;
-                  }
-                });
+    record_returned(
+        recording, "pool_by_two",
+        {ramp(each.shape), text_value("mode", each.mode), text_value("fill_mode", each.fill)},
+        tensor_value("", DType::f32, out), [&](const std::vector<Value>& v, Value& y) {
+          for (std::int64_t i = 0; i < y.tensor.numel(); ++i) {
+            float all = max ? -1e30F : 0.0F;
+            for (std::int64_t h = i / OW % OH * 2; h < i / OW % OH * 2 + 2; ++h)
+              for (std::int64_t w = i % OW * 2; w < i % OW * 2 + 2; ++w) {
+                const bool inside = h < H && w < W;
+                const float x =
+                    f32(v[0])[i / (OW * OH) * H * W + std::min(h, H - 1) * W + std::min(w, W - 1)];
+                all = max ? std::max(all, inside || edge ? x : 0) : all + (inside || edge ? x : 0);
+              }
+            f32(y)[i] = all;
+          }
+        });
   }
   return recording;
 }
@@ -152,17 +136,53 @@ TEST(HostArrays, WhatIsRepeatedAlongADimensionHasNoStrideThere) {
     Value x = ramp({5, 7}), other = ramp(shape);
     x.name = "x";
     other.name = "other";
-    record_made(recording, "add_repeated", {x, other}, tensor_value("", DType::f32, {5, 7}),
-                [&](const std::vector<Value>& v, Value& y) {
-                  for (std::int64_t i = 0; i < 35; ++i)
-                    f32(y)[i] =
-                        f32(v[0])[i] +
-                        f32(v[1])[(shape[0] == 1 ? 0 : i / 7 * shape[1]) + (shape[1] == 1 ? 0 : i % 7)];
-                });
+    record_returned(recording, "add_repeated", {x, other}, tensor_value("", DType::f32, {5, 7}),
+                    [&](const std::vector<Value>& v, Value& y) {
+                      for (std::int64_t i = 0; i < 35; ++i)
+                        f32(y)[i] =
+                            f32(v[0])[i] +
+                            f32(v[1])[(shape[0] == 1 ? 0 : i / 7 * shape[1]) + (shape[1] == 1 ? 0 : i % 7)];
+                    });
   }
   expect_told(judged_as("add_repeated", recording,
                         "def add_repeated(x, other):\n    rows, cols = x.shape\n    return x + other\n"),
               {}, "");
+}
+
+TEST(HostArrays, FunctionsThatDifferInMoreThanATypeAreSeveral) {
+  Recording recording;
+  record_returned(recording, "sum_of", {ramp({5, 7}), integer_value("dim", 1)},
+                  tensor_value("", DType::f32, {5}), [](const std::vector<Value>&, Value&) {});
+  const Diagnosis said = judged_as("", recording, "def sum_of(input, dim):\n    return input.sum(dim)\n");
+  EXPECT_EQ(said.verdict(), "error");
+  EXPECT_NE(said.error.find("name one with --entry"), std::string::npos) << said.error;
+}
+
+TEST(HostArrays, AWindowMovesOnByItsOwnSizeWhereNoStrideIsSaid) {
+  Recording recording;
+  for (const std::int64_t stride : {0, 1, 0, 4}) {
+    const std::int64_t window = 3, length = 13 + stride, by = stride == 0 ? window : stride,
+                       out = (length - window) / by + 1;
+    std::vector<Value> arguments = {ramp({2, 3, length}), integer_value("kernel_size", window)};
+    Value none;
+    none.name = "stride";
+    if (stride > 0) arguments.push_back(integer_value("stride", stride));
+    record_returned(recording, "pool_of_rows", arguments, tensor_value("", DType::f32, {2, 3, out}),
+                    [&](const std::vector<Value>& v, Value& y) {
+                      for (std::int64_t i = 0; i < 6 * out; ++i) {
+                        float all = 0;
+                        for (std::int64_t k = 0; k < window; ++k)
+                          all += f32(v[0])[i / out * length + i % out * by + k];
+                        f32(y)[i] = all / static_cast<float>(window);
+                      }
+                    });
+    if (stride == 0) recording.calls.back().left_out = {none};
+  }
+  const std::string label = "def pool_of_rows(input, kernel_size, stride=None):\n    return pool(input)\n";
+  const Diagnosis said = judged_as("pool_of_rows", recording, label);
+  expect_told(said, {}, "");
+  EXPECT_EQ(said.called_with, "N=2, C=3, L=13, kernel_size=3, stride=3");
+  EXPECT_EQ(judged_as("pool_of_rows_by_one", recording, label).verdict(), "fail");
 }
 
 }  // namespace

@@ -16,8 +16,6 @@ namespace {
 
 constexpr const char* kFile = "initials.cu";
 
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
 enum class Names : std::uint8_t { none, label, test };
 
 Recording mixed(const char* name, Names names) {

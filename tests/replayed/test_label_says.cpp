@@ -28,8 +28,6 @@ Value indices(const std::vector<std::int64_t>& list) {
   std::copy(list.begin(), list.end(), static_cast<std::int64_t*>(value.tensor.data));
   return value;
 }
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
 void facts_of_label(Recording& recording, const std::string& strides) {
   recording.metadata["facts"] =
       R"({"label": {"file": "1_label_source.py", "functions": [{"name": ")" +

@@ -18,8 +18,6 @@
 namespace isomer::lab {
 namespace {
 
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
 /// Rows, each with a part of what stands before it, and their sums.
 Recording mixed_rows() {
   Recording recording;

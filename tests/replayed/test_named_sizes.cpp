@@ -15,8 +15,6 @@ namespace {
 
 constexpr const char* kFile = "named_sizes.cu";
 
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
 Value waves(const char* name, const std::vector<std::int64_t>& shape) {
   Value value = tensor_value(name, DType::f32, shape);
   for (std::int64_t i = 0; i < value.tensor.numel(); ++i)

@@ -30,8 +30,6 @@ Value drawn(std::mt19937& engine, const std::string& name, const std::vector<std
     static_cast<float*>(value.tensor.data)[i] = normal(engine);
   return value;
 }
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
 /// Pairs of elements half a head apart, turned by an angle of their token, and weighed by their head.
 Recording turned_heads() {
   Recording recording;

@@ -19,14 +19,6 @@ constexpr const char* kFile = "options.cu";
 constexpr const char* kLabel =
     "def reduce(x, out, kind=\"rows\"):\n    \"\"\"x [rows, n], out [rows].\"\"\"\n    rows, n = x.shape\n";
 
-Value word(const std::string& name, const std::string& text) {
-  Value value;
-  value.kind = Value::Kind::text;
-  value.name = name;
-  value.text = text;
-  return value;
-}
-
 /// Calls that say each of the words once for the argument of that name, and one that says none.
 Recording reductions(const std::string& option) {
   Recording recording;
@@ -36,7 +28,7 @@ Recording reductions(const std::string& option) {
     for (std::int64_t i = 0; i < x.tensor.numel(); ++i)
       *x.tensor.at<float>(i / 9, i % 9) = static_cast<float>((i * 37 + rows) % 23) - 14.5F;
     std::vector<Value> arguments = {x, tensor_value("out", DType::f32, {rows})};
-    if (!said.empty()) arguments.push_back(word(option, said));
+    if (!said.empty()) arguments.push_back(text_value(option, said));
     record(recording, "reduce", arguments, [&](std::vector<Value>& v) {
       for (std::int64_t row = 0; row < rows; ++row) {
         const float* of = v[0].tensor.at<float>(row, 0);
@@ -47,7 +39,7 @@ Recording reductions(const std::string& option) {
                                                         : of[0];
       }
     });
-    if (said.empty()) recording.calls.back().left_out = {word(option, "rows")};
+    if (said.empty()) recording.calls.back().left_out = {text_value(option, "rows")};
     rows += 2;
   }
   return recording;

@@ -22,8 +22,6 @@ Value whole(const std::string& name, const std::vector<std::int64_t>& list) {
   return value;
 }
 
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
 /// Calls with segments of these lengths; `known`: what the label sums up is recorded.
 Recording segments(const std::vector<std::vector<std::int64_t>>& calls, bool known = true) {
   Recording recording;

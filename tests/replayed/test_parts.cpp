@@ -27,7 +27,6 @@ Value drawn(const std::string& name, const std::vector<std::int64_t>& shape) {
 Value zeros(const std::string& name, const std::vector<std::int64_t>& shape, DType dtype = DType::f32) {
   return tensor_value(name, dtype, shape);
 }
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
 double share(double x) { return 1 / (1 + std::exp(-x)); }
 
 void gated_slope(Recording& recording) {

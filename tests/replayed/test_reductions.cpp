@@ -30,8 +30,6 @@ Value drawn(const std::string& name, const std::vector<std::int64_t>& shape) {
 Value zeros(const std::string& name, const std::vector<std::int64_t>& shape) {
   return tensor_value(name, DType::f32, shape);
 }
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
 double log_sum(const float* row, int width) {
   double sum = 0;
   for (int c = 0; c < width; ++c) sum += std::exp(double(row[c]));

@@ -9,7 +9,6 @@
 namespace isomer::lab {
 namespace {
 
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
 std::int64_t* i64(const Value& value) { return static_cast<std::int64_t*>(value.tensor.data); }
 
 Value counted(const std::string& name, const std::vector<std::int64_t>& shape) {

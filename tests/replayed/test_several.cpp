@@ -31,8 +31,6 @@ Value drawn(const std::string& name, const std::vector<std::int64_t>& shape, dou
 Value zeros(const std::string& name, const std::vector<std::int64_t>& shape, DType dtype = DType::f32) {
   return tensor_value(name, dtype, shape);
 }
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
 /// The label takes a maximum before its exponentials.
 void has_a_maximum(Recording& recording) {
   recording.metadata["facts"] =

@@ -13,8 +13,6 @@
 namespace isomer::lab {
 namespace {
 
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
 /// Decayed sums of each row, from a first value where one is given. `%s` is what is launched with one.
 std::string decayed(const std::string& with_first) {
   return R"(#include <cuda_runtime.h>

@@ -23,8 +23,6 @@ Value filled(const std::string& name, const std::vector<std::int64_t>& shape, DT
                  static_cast<std::byte*>(value.tensor.data) + i * size_of(dtype));
   return value;
 }
-float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
-
 TEST(SizesOfTensors, BytesOfAnElementAreThoseOfEachCall) {
   Recording recording;
   for (const DType dtype : {DType::f32, DType::u8, DType::i16})

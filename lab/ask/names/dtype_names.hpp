@@ -2,10 +2,16 @@
 
 #include <isomer/dtype.hpp>
 
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace isomer::lab {
+
+/// How sources call the types of elements, in lower case: f16 is half, __half, float16, fp16 and f16. Their
+/// own name stands among them.
+const std::map<DType, std::vector<std::string>>& dtype_spellings();
 
 /// A function's name as what it does, and the type of the elements that it says it does it for.
 struct DtypeName {

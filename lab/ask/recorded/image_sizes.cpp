@@ -12,14 +12,6 @@ namespace {
 using What = Passing::What;
 using Kind = Parameter::Kind;
 
-/// What a name says: of which tensor, and which of its dimensions.
-struct ImageSide {
-  enum class Of : std::uint8_t { any, input, filter, output };
-  enum class Dim : std::uint8_t { batch, channel, planes, depth, height, width, length };
-  Of of = Of::any;
-  Dim dim = Dim::batch;
-};
-
 /// The dimension that a word or a letter is usual for.
 std::optional<ImageSide::Dim> dimension_of_word(const std::string& word) {
   using Dim = ImageSide::Dim;
@@ -36,14 +28,16 @@ std::optional<ImageSide::Dim> dimension_of_word(const std::string& word) {
                             : std::nullopt;
 }
 
+}  // namespace
+
 std::optional<ImageSide> image_side(const std::string& name) {
-  static const Pattern before("(input|in|i|output|out|o|kernel|k|filter|f)_?(\\w+)"),
+  static const Pattern before("(input|in|i|src|output|out|o|dst|kernel|k|filter|f)_?(\\w+)"),
       behind("(\\w+?)_?(input|in|i|output|out|o)");
   const std::string lower = lower_case(name);
   const auto of_word = [](const std::string& word) {
-    return word.front() == 'i'   ? ImageSide::Of::input
-           : word.front() == 'o' ? ImageSide::Of::output
-                                 : ImageSide::Of::filter;
+    return word.front() == 'i' || word.front() == 's'   ? ImageSide::Of::input
+           : word.front() == 'o' || word.front() == 'd' ? ImageSide::Of::output
+                                                        : ImageSide::Of::filter;
   };
   if (const auto dim = dimension_of_word(lower)) return ImageSide{ImageSide::Of::any, *dim};
   if (const std::optional<Match> match = before.whole(lower))
@@ -52,6 +46,8 @@ std::optional<ImageSide> image_side(const std::string& name) {
     if (const auto dim = dimension_of_word((*match)[1])) return ImageSide{of_word((*match)[2]), *dim};
   return std::nullopt;
 }
+
+namespace {
 
 /// Whether the numbers speak of images, or of rows with channels, and not of something else by one letter.
 bool speak_of_images(const std::vector<Parameter>& parameters) {

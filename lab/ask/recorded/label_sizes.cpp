@@ -2,6 +2,7 @@
 
 #include "lab/ask/names/bare.hpp"
 #include "lab/ask/names/size_names.hpp"
+#include "lab/ask/recorded/image_sizes.hpp"
 #include "lab/text/lower_case.hpp"
 #include "lab/text/pattern.hpp"
 
@@ -115,13 +116,13 @@ namespace {
 /// it names the height and the width.
 std::optional<Passing> size_of_image(const Parameter& parameter, const Replayed& replayed,
                                      const NamedSizes& sizes) {
-  static const Pattern sided(
-      "(i|in|input|src|o|out|output|dst)(?:_(n|c|h|w|batch|channels?|height|width)|"
-      "(N|C|H|W|Batch|Channels?|Height|Width))");
-  const std::optional<Match> side = sided.whole(parameter.name);
-  if (!side) return std::nullopt;
-  const bool output = (*side)[1].front() == 'o' || (*side)[1].front() == 'd';
-  const char letter = lower_case(side->has(2) ? (*side)[2] : (*side)[3]).front();
+  using Dim = ImageSide::Dim;
+  const std::optional<ImageSide> side = image_side(parameter.name);
+  if (!side || (side->of != ImageSide::Of::input && side->of != ImageSide::Of::output) ||
+      (side->dim != Dim::batch && side->dim != Dim::channel && side->dim != Dim::height &&
+       side->dim != Dim::width))
+    return std::nullopt;
+  const bool output = side->of == ImageSide::Of::output;
   const auto is = [](const NamedSize& size, const char* letter_, const char* word) {
     return lower_case(size.name) == letter_ || lower_case(size.name) == word;
   };
@@ -141,11 +142,10 @@ std::optional<Passing> size_of_image(const Parameter& parameter, const Replayed&
         passing.what = What::size;
         passing.role = static_cast<int>(r);
         // Of one image alone the sides stand at the end as well.
-        passing.dim = letter == 'h'   ? height.dim - height.rank
-                      : letter == 'w' ? width.dim - height.rank
-                      : letter == 'c' ? channels - height.rank
-                                      : 0;
-        if (letter == 'b' || (letter == 'n' && channels == 0)) passing.dim = 0;
+        passing.dim = side->dim == Dim::height    ? height.dim - height.rank
+                      : side->dim == Dim::width   ? width.dim - height.rank
+                      : side->dim == Dim::channel ? channels - height.rank
+                                                  : 0;
         return passing;
       }
     }

@@ -2,6 +2,7 @@
 
 #include "lab/ask/names/alike.hpp"
 #include "lab/ask/names/bare.hpp"
+#include "lab/ask/names/dtype_names.hpp"
 #include "lab/ask/recorded/kind_words.hpp"
 #include "lab/ask/recorded/option_words.hpp"
 #include "lab/text/lower_case.hpp"
@@ -19,19 +20,13 @@ namespace {
 
 using Kind = Parameter::Kind;
 
-constexpr const char* kDtypes[] = {"f32", "f16", "bf16", "f64", "u8", "i8", "i16", "i32", "i64"};
-
 const std::vector<OptionWord>& dtype_words() {
-  static const std::vector<OptionWord> words = {
-      {"f32", {"float", "float32", "fp32", "f32", "single"}},
-      {"f16", {"half", "__half", "float16", "fp16", "f16"}},
-      {"bf16", {"bfloat16", "bf16", "__nv_bfloat16", "__hip_bfloat16", "hip_bfloat16"}},
-      {"f64", {"double", "float64", "fp64", "f64"}},
-      {"u8", {"uint8_t", "uint8", "u8", "uchar", "byte"}},
-      {"i8", {"int8_t", "int8", "s8", "i8", "schar"}},
-      {"i16", {"int16_t", "int16", "s16", "i16", "short"}},
-      {"i32", {"int32_t", "int32", "s32", "i32"}},
-      {"i64", {"int64_t", "int64", "s64", "i64", "long"}}};
+  static const std::vector<OptionWord> words = [] {
+    std::vector<OptionWord> all;
+    for (const auto& [dtype, spellings] : dtype_spellings())
+      all.push_back({std::string(name_of(dtype)), spellings});
+    return all;
+  }();
   return words;
 }
 
@@ -42,10 +37,9 @@ constexpr std::string_view kDtypeOf = "dtype of ";  ///< no argument of a label 
 constexpr std::string_view kKindOf = "kind of ";  ///< nor so: an argument that is of several kinds
 
 std::string dtype_word(const Value& value) {
-  if (value.is_tensor())
-    for (const char* each : kDtypes)
-      if (name_of(value.tensor.dtype) == std::string_view(each)) return each;
-  return {};
+  return value.is_tensor() && dtype_spellings().count(value.tensor.dtype) > 0
+             ? std::string(name_of(value.tensor.dtype))
+             : std::string();
 }
 
 /// The dtype of the first real numbers that a call is given, or gives.

@@ -91,3 +91,21 @@ extern "C" void add_repeated(const float* x, const float* other, float* y, int r
                              long long other_stride_1) {
   add_with_strides<<<(rows * cols + 63) / 64, 64>>>(x, other, y, rows, cols, other_stride_0, other_stride_1);
 }
+
+__global__ void pool_rows(const float* x, float* y, int rows, int length, int out, int window, int stride) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= rows * out) return;
+  float all = 0.0f;
+  for (int k = 0; k < window; ++k) all += x[i / out * length + i % out * stride + k];
+  y[i] = all / window;
+}
+
+extern "C" void pool_of_rows(const float* x, float* y, int N, int C, int L, int kernel_size, int stride) {
+  const int out = (L - kernel_size) / stride + 1;
+  pool_rows<<<(N * C * out + 63) / 64, 64>>>(x, y, N * C, L, out, kernel_size, stride);
+}
+
+extern "C" void pool_of_rows_by_one(const float* x, float* y, int N, int C, int L, int kernel_size, int stride) {
+  const int out = (L - kernel_size) / stride + 1;
+  pool_rows<<<(N * C * out + 63) / 64, 64>>>(x, y, N * C, L, out, kernel_size, 1);
+}
