@@ -448,8 +448,10 @@ class Experiments {
     filled.adaptations.push_back(std::move(with_fill));
     const CallOutcome outcome = replay_once(filled, replayed_);
     const std::vector<double> want = oracle::elements(output->want);
-    const auto& got = outcome.got[static_cast<std::size_t>(output - replayed_.outputs.begin())];
-    if (!outcome.answer.ok() || got.size() != want.size()) return 0;
+    const auto place = static_cast<std::size_t>(output - replayed_.outputs.begin());
+    if (!outcome.answer.ok() || place >= outcome.got.size()) return 0;
+    const std::vector<double>& got = outcome.got[place];
+    if (got.size() != want.size()) return 0;
     const std::vector<double> bounds = bounds_of(approach_, *output, want);
     std::size_t left = 0;
     for (std::size_t e = 0; e < got.size(); ++e) {
