@@ -23,7 +23,8 @@ struct ExchangedBuild {
   double built = 0;  ///< seconds that it took to compile it
   /// Seconds that searches among them took so far, for calls of all signatures together.
   std::shared_ptr<double> spent = std::make_shared<double>(0);
-  std::string key;  ///< of what is compiled; empty where nothing of it is kept
+  bool slow = false;  ///< to build: it has PyTorch's headers
+  std::string key;    ///< of what is compiled; empty where nothing of it is kept
 };
 /// Compiles it when it is asked for; null where it does not compile so.
 using Exchanging = std::function<std::shared_ptr<const ExchangedBuild>()>;

@@ -8,6 +8,7 @@
 #include "lab/evidence/recorded/patterns/row_terms.hpp"
 #include "lab/evidence/recorded/probes/probes.hpp"
 #include "lab/evidence/recorded/probes/resized.hpp"
+#include "lab/evidence/recorded/quick.hpp"
 #include "lab/judge/recorded_answer.hpp"
 #include "lab/text/pattern.hpp"
 #include "oracle/expected.hpp"
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
 #include <tuple>
 
@@ -179,6 +181,9 @@ std::size_t largest_wrong(const std::vector<Replayed>& calls, const std::vector<
   return largest;
 }
 
+/// Of what is asked besides the recorded calls, together.
+constexpr double kSecondsOfProbes = 12;
+
 }  // namespace
 
 void judge(const Approach& approach, const Entry& entry, const Facts* facts, bool adapted,
@@ -229,17 +234,20 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
       std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& each) {
         return (each.code == Code::missing_barrier || each.code == Code::race) && !each.same_store;
       });
+  Approach watched = approach;
+  watched.left = std::make_shared<double>(kSecondsOfProbes);
+  const Approach probing = for_numbers(watched, outcomes), patient = for_numbers(approach, outcomes);
   if (probed < calls.size()) {
-    probe_memory(approach, calls[probed], outcomes[probed], diagnosis.findings);
+    probe_memory(watched, calls[probed], outcomes[probed], diagnosis.findings);
     // What does not reach the memory of a result depends on nothing.
     const bool nothing =
-        probe_unwritten_results(approach, calls[probed], outcomes[probed], diagnosis.findings);
+        probe_unwritten_results(probing, calls[probed], outcomes[probed], diagnosis.findings);
     if (!raced && !nothing) {
       const std::size_t told = diagnosis.findings.size();
-      probe_ignored(approach, calls[reversed], outcomes[reversed], facts, diagnosis.findings);
+      probe_ignored(probing, calls[reversed], outcomes[reversed], facts, diagnosis.findings);
       // Where another call is right, which an argument that is ignored cannot be, that is another fault's.
       if (!outcomes[reversed].right())
-        drop_if_used(approach, calls, outcomes, reversed, told, diagnosis.findings);
+        drop_if_used(patient, calls, outcomes, reversed, told, diagnosis.findings);
     }
     // What has no infinity yet shows where one comes from.
     const auto finite = [](const CallOutcome& each) {
@@ -251,11 +259,11 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
     const auto whole =
         static_cast<std::size_t>(std::find_if(outcomes.begin(), outcomes.end(), finite) - outcomes.begin());
     const std::size_t overflown = finite(outcomes[probed]) || whole == outcomes.size() ? probed : whole;
-    probe_overflow(approach, calls[overflown], outcomes[overflown], facts, diagnosis.findings);
-    rescaled = probe_rescale(approach, calls, outcomes, facts, diagnosis.findings);
-    if (!nothing) probe_ignored_bits(approach, calls[probed], outcomes[probed], diagnosis.findings);
-    probe_views(approach, calls, outcomes, diagnosis.findings);
-    probe_short_blocks(approach, calls[probed], outcomes[probed], diagnosis.findings);
+    probe_overflow(probing, calls[overflown], outcomes[overflown], facts, diagnosis.findings);
+    rescaled = probe_rescale(probing, calls, outcomes, facts, diagnosis.findings);
+    if (!nothing) probe_ignored_bits(probing, calls[probed], outcomes[probed], diagnosis.findings);
+    probe_views(watched, calls, outcomes, diagnosis.findings);
+    probe_short_blocks(probing, calls[probed], outcomes[probed], diagnosis.findings);
   }
   for (std::size_t t = 0; t < calls.front().outputs.size(); ++t) {
     if (std::any_of(outcomes.begin(), outcomes.end(), cut_short)) break;
@@ -292,13 +300,13 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
   const std::vector<int> vaguer = reduced ? std::vector<int>{0} : std::vector<int>{0, 1, 2};
   for (const int vague : vaguer) {
     if (vague == 2 && !caused && probed < calls.size() && nothing_told(outcomes, diagnosis, mended)) {
-      probe_influence(approach, calls[probed], outcomes[probed], facts, diagnosis.findings);
+      probe_influence(probing, calls[probed], outcomes[probed], facts, diagnosis.findings);
       if (const std::size_t at = largest_wrong(calls, outcomes);
           at < calls.size() && at != probed && nothing_told(outcomes, diagnosis, mended))
-        probe_influence(approach, calls[at], outcomes[at], facts, diagnosis.findings);
+        probe_influence(probing, calls[at], outcomes[at], facts, diagnosis.findings);
       if (const std::size_t at = largest_wrong(calls, outcomes);
           at < calls.size() && together && nothing_told(outcomes, diagnosis, mended))
-        probe_parts_of_blocks(approach, calls[at], outcomes[at], diagnosis.findings);
+        probe_parts_of_blocks(probing, calls[at], outcomes[at], diagnosis.findings);
       if (!nothing_told(outcomes, diagnosis, mended)) break;
     }
     for (std::size_t i = 0; i < calls.size(); ++i)
@@ -311,12 +319,12 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
       together && at < calls.size() &&
       std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), by_row)) {
     std::vector<Finding> parts;
-    probe_parts_of_blocks(approach, calls[at], outcomes[at], parts);
+    probe_parts_of_blocks(probing, calls[at], outcomes[at], parts);
     if (!parts.empty()) std::erase_if(diagnosis.findings, by_row);
     for (Finding& each : parts) add_once(diagnosis.findings, std::move(each));
   }
   if (const std::size_t at = another_fault(calls, outcomes, diagnosis, mended); at < calls.size())
-    probe_influence(approach, calls[at], outcomes[at], facts, diagnosis.findings);
+    probe_influence(probing, calls[at], outcomes[at], facts, diagnosis.findings);
   // What does not fit an integer because its scale is another is no fault of its own.
   if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
                   [](const Finding& each) { return each.code == Code::missing_scale; }))

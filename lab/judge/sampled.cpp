@@ -9,14 +9,25 @@
 namespace isomer::lab {
 namespace {
 
-/// What an element is of which nobody has written anything, as it is read; nothing of types that have no such
-/// number.
-bool is_unwritten(DType dtype, double value) {
-  if (is_float(dtype)) return std::isnan(value);
-  return dtype == DType::u8 ? value == 255 : value == -1;
-}
-
 bool is_same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+/// What an element is of which nobody has written anything, as it is read: of memory that is lent for a
+/// result what a call is made with, of an argument what it had before.
+class Unwritten {
+ public:
+  explicit Unwritten(const Replayed::Output& output) : dtype_(output.want.dtype) {
+    if (output.before.defined()) before_ = oracle::elements(output.before);
+  }
+  bool operator()(std::size_t i, double value) const {
+    if (i < before_.size() && is_same(value, before_[i])) return true;
+    if (is_float(dtype_)) return std::isnan(value);
+    return dtype_ == DType::u8 ? value == 255 : value == -1;
+  }
+
+ private:
+  DType dtype_;
+  std::vector<double> before_;
+};
 
 }  // namespace
 
@@ -26,9 +37,10 @@ bool may_be_right(const Replayed& call, const CallOutcome& sampled) {
     const std::vector<double>& got = sampled.got[t];
     if (got.empty() && sampled.wrong[t] > 0) return false;
     const std::vector<double> want = oracle::elements(call.outputs[t].want);
+    const Unwritten is_unwritten(call.outputs[t]);
     std::size_t unwritten = 0;
     for (std::size_t i = 0; i < got.size(); ++i)
-      unwritten += is_unwritten(call.outputs[t].want.dtype, got[i]) && !is_same(got[i], want[i]);
+      unwritten += is_unwritten(i, got[i]) && !is_same(got[i], want[i]);
     if (sampled.wrong[t] > unwritten) return false;
   }
   return true;
@@ -47,10 +59,9 @@ std::uint32_t blocks_that_tell(const Approach& approach, const Replayed& call) {
     if (!few.answer.ok() || few.answer.worked_seconds > kWorthIt * whole.answer.worked_seconds) return 0;
     for (std::size_t t = 0; t < call.outputs.size(); ++t) {
       if (few.got[t].size() != whole.got[t].size()) return 0;
+      const Unwritten is_unwritten(call.outputs[t]);
       for (std::size_t i = 0; i < few.got[t].size(); ++i)
-        if (!is_unwritten(call.outputs[t].want.dtype, few.got[t][i]) &&
-            !is_same(few.got[t][i], whole.got[t][i]))
-          return 0;
+        if (!is_unwritten(i, few.got[t][i]) && !is_same(few.got[t][i], whole.got[t][i])) return 0;
     }
     if (!may_be_right(call, few)) return blocks;
   }

@@ -466,7 +466,8 @@ TEST(Exchangeable, TakesNonsenseWithoutHarm) {
   for (const char* text :
        {"", "{", "}", "(", "void f( {", "void f() { if (", "void f() { a[", "\"", "R\"(", "/*", "#",
         "void f() { for (;;", "void f() { for (int i = 0; i < 3; ++i)", "void f() { while (a) {", "void f() { int a = 1",
-        "template <typename T", "void f() { return a % (b / ", "void f(const T *__restrict__ const x", "void f() { x = ; }", "int f(int a, { return a + ; }"})
+        "template <typename T", "void f() { return a % (b / ", "void f(const T *__restrict__ const x", "void f() { x = ; }", "int f(int a, { return a + ; }",
+        "%_factor <#ib  of"})
     EXPECT_NO_FATAL_FAILURE(exchangeable(text)) << text;
 }
 

@@ -7,6 +7,7 @@
 #include "lab/record/facts.hpp"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -80,6 +81,9 @@ struct Approach {
   std::vector<Adaptation> adaptations;
   CallSettings settings;
   double rtol = 0, atol = 0;
+  /// Seconds of the clock that its calls may still take together; none: whatever they take. A call for which
+  /// nothing is left comes back as one that was not in time.
+  std::shared_ptr<double> left;
 };
 
 /// What came of one call. Per output: its elements in row-major order of the reference's shape, or none.

@@ -94,7 +94,7 @@ class OneMore {
     if (last < at || last + 1 >= tokens_.size() || tokens_.is(last + 1, "(") || tokens_.is(last + 1, "::") ||
         tokens_.is(last + 1, "<<<") || places_.functions().is_declared_here(at))
       return;
-    const bool factor = (is_product(at - 1) && ends_value(places_, at - 2)) || is_product(last + 1);
+    const bool factor = (at > 1 && is_product(at - 1) && ends_value(places_, at - 2)) || is_product(last + 1);
     const bool argument = is_argument(at, last);
     const Is is = what_is(at, last);
     const bool member = last > at && is == Is::neither && tokens_.is(at + 1, ".");

@@ -25,14 +25,40 @@ std::vector<int> numbers_in(const std::string& text) {
   return numbers;
 }
 
+struct Way {
+  std::size_t first, last;
+};
+
+/// What `if` and `while` ask, and whether a `for` goes on: an inner loop asks it as often as it goes round.
+std::vector<Way> conditions_of(const CppTokens& tokens) {
+  std::vector<Way> list;
+  for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
+    const bool loop = tokens.is(i, "for");
+    if (!(loop || tokens.is(i, "if") || tokens.is(i, "while")) || !tokens.is(i + 1, "(")) continue;
+    std::size_t first = i + 2, end = tokens[i + 1].partner;
+    if (loop) {
+      while (first < end && !tokens.is(first, ";")) first = tokens.behind(first);
+      std::size_t second = ++first;
+      while (second < end && !tokens.is(second, ";")) second = tokens.behind(second);
+      if (second >= end) continue;
+      end = second;
+    }
+    bool asks = first < end;
+    for (std::size_t k = first; k < end; ++k)
+      asks = asks && !tokens.is(k, "=") && !tokens.is(k, ";") && !tokens.is(k, "{");
+    if (asks) list.push_back({first, end - 1});
+  }
+  return list;
+}
+
 }  // namespace
 
 void EditPlaces::keep_unedited(const std::vector<SourceValue>& values) {
-  struct Way {
-    std::size_t first, last;
-  };
-  std::vector<Way> ways;
-  for (const SourceValue& value : values) {
+  std::vector<Way> wanted, ways;
+  for (const Way& each : conditions_of(tokens_))
+    if (can_be_edited(each.first) && can_be_edited(each.last)) wanted.push_back(each);
+  for (const SourceValue& value : values) wanted.push_back({value.first, value.last});
+  for (const Way& value : wanted) {
     const std::string_view own = tokens_.text(value.first, value.last);
     const bool crossed = std::any_of(rounds_.begin(), rounds_.end(), [&](const Round& each) {
       const bool begins = each.first >= value.first && each.first <= value.last,
@@ -43,7 +69,7 @@ void EditPlaces::keep_unedited(const std::vector<SourceValue>& values) {
       return value.first <= each.last && value.last >= each.first;
     });
     if (!crossed && !inside && own.find('#') == std::string_view::npos && ways.size() + 1 < kMostUnedited)
-      ways.push_back({value.first, value.last});
+      ways.push_back(value);
   }
   const auto way_at = [&](std::size_t first, std::size_t last) -> std::size_t {
     for (std::size_t i = 0; i < ways.size(); ++i)

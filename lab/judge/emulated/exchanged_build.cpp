@@ -100,7 +100,8 @@ void add_rebuilt(ExchangedBuild& build, const fs::path& folder, const fs::path& 
                  const std::string& source, const OfLabel& label, BuildSettings settings) {
   constexpr std::size_t kMostOfTorch = 3;
   build.rebuilt = rebuilt_edits(source, label);
-  if (source.find("torch/") != std::string::npos) {
+  build.slow = source.find("torch/") != std::string::npos;
+  if (build.slow) {
     std::erase_if(build.rebuilt, [](const RebuiltEdit& each) { return each.edit.rank != kMistyped; });
     if (build.rebuilt.size() > kMostOfTorch) build.rebuilt.resize(kMostOfTorch);
   }

@@ -1,6 +1,7 @@
 #include "lab/ask/adapting/changes.hpp"
 #include "lab/evidence/recorded/experiments/experiments.hpp"
 #include "lab/evidence/recorded/patterns/patterns.hpp"
+#include "lab/evidence/recorded/quick.hpp"
 #include "oracle/expected.hpp"
 
 #include <fmt/format.h>
@@ -152,6 +153,7 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
       given_up[at] = true;
       continue;
     }
+    const bool watched = for_numbers(approach, outcomes).settings.watch;
     std::vector<Experiment> list = experiments(approach, calls[at]);
     // What is left out holds what it held: zeros there would only look right.
     if (leaves_out(calls[at], outcomes[at]))
@@ -167,7 +169,11 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
       other.form = each.form;
       other.rtol = std::max(other.rtol, each.rtol);
       other.adaptations.insert(other.adaptations.begin(), each.adaptations.begin(), each.adaptations.end());
-      const CallOutcome outcome = replayed(other, calls[at]);
+      Approach quick = other;
+      quick.settings.watch = watched;
+      CallOutcome outcome = replayed(quick, calls[at]);
+      if (outcome.right_outputs() <= outcomes[at].right_outputs()) continue;
+      if (watched != other.settings.watch) outcome = replayed(other, calls[at]);
       if (outcome.right_outputs() <= outcomes[at].right_outputs()) continue;
       if (is_worse(outcome, outcomes[at])) continue;
       // A fault is one of all calls: what helps here and harms there is none.
