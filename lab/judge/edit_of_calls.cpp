@@ -149,11 +149,13 @@ Finding of_one_edit(const Exchanging& exchanging, const Approach& approach,
           size >= kHandful && size * kMuchLess <= outcomes[*asked].elements &&
           (small == nullptr || size < elements_of(*small)) && !is_right(each, {}))
         small = &each;
-  const std::vector<bool> reached =
-      reached_by(replay_once(with(kWhichAreReached, *asked, false, true), calls[*asked]).answer);
   const Replayed poisoned = with_poison(calls[*asked]);
   const std::uint32_t blocks =
       tells && small == nullptr ? blocks_that_tell(with({}, *asked, false, true), poisoned) : 0;
+  // What is wrong in blocks that tell is mended in them.
+  Approach asking = with(kWhichAreReached, *asked, false, true);
+  asking.settings.blocks = blocks;
+  const std::vector<bool> reached = reached_by(replay_once(asking, calls[*asked]).answer);
   const auto may_help = [&](const EditNumbers& numbers) {
     if (blocks == 0 || small != nullptr) return true;
     Approach sampled = with(numbers, *asked, false, false);

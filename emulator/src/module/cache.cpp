@@ -8,7 +8,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -45,7 +48,7 @@ std::string stamp(const fs::path& path) {
   return fmt::format("{}.{}.{}", s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
 }
 
-std::string content_sum(const fs::path& path) {
+std::string read_sum(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return "missing";
   std::ostringstream text;
@@ -53,6 +56,22 @@ std::string content_sum(const fs::path& path) {
   Sum sum;
   sum.add(text.str());
   return sum.text();
+}
+
+// A library's thousands of headers are read once, however many builds of one process have them.
+std::string content_sum(const fs::path& path) {
+  static std::mutex mutex;
+  static std::map<std::string, std::pair<std::string, std::string>> known;
+  const std::string stamped = stamp(path);
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto found = known.find(path.string()); found != known.end() && found->second.first == stamped)
+      return found->second.second;
+  }
+  std::string sum = read_sum(path);
+  const std::lock_guard lock(mutex);
+  known[path.string()] = {stamped, sum};
+  return sum;
 }
 
 }  // namespace

@@ -156,6 +156,8 @@ class Insertions {
   /// Products of a number that counts there and a size.
   std::vector<Beside> products_beside(std::size_t at, const std::set<std::string>& own) const {
     auto [counts, sizes] = counts_and_sizes(at, own);
+    // Of many sizes the nearest: with all of them most of what is compiled is never come to.
+    if (sizes.size() > kMost) sizes.resize(kMost);
     for (const std::string& each : launched_at(at)) counts.push_back(each);
     std::vector<Beside> list;
     for (const std::string& count : counts)

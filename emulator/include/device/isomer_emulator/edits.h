@@ -182,9 +182,9 @@ P_ either(int number, A_& another, T_&& own) {
 }
 /// Of variables that `auto` declares, which have another type after all: the own one stays.
 template <class A_, class T_,
-          class = std::enable_if_t<!std::is_same_v<std::remove_cv_t<A_>, std::remove_cv_t<T_>>>>
-T_& either(long, A_&, T_& own) {
-  return own;
+          class = std::enable_if_t<!std::is_same_v<std::remove_cv_t<A_>, std::remove_cv_t<std::remove_reference_t<T_>>>>>
+T_ either(long, A_&, T_&& own) {
+  return std::forward<T_>(own);
 }
 
 /// Memory of which an element is read, or with its number other memory with elements of that type.
