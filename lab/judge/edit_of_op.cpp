@@ -1,4 +1,5 @@
 #include "lab/ask/nearness.hpp"
+#include "lab/findings/conventions.hpp"
 #include "lab/judge/edit_search.hpp"
 #include "lab/judge/one_edit.hpp"
 #include "lab/judge/unset_locals.hpp"
@@ -37,15 +38,20 @@ Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Qu
                     const Numbers& numbers, const EditsAsked& how) {
   constexpr double kRight = 0.9999;
   if (!exchanging) return {};
+  const Given* asked = nullptr;
+  double before = 1;  // the share of its elements that are right, once it is known
   const auto right = [&](const Candidate& candidate, const Form& form, const Given& given,
                          const EditNumbers& edit) {
     CallSettings settings = brief(questions.settings, 0.2, how.watched, false);
     settings.edits = edit;
     const Trial trial = try_call(candidate, form, *called.port, given, settings);
-    return trial.ok() && share_right(given, trial) >= kRight &&
+    const double share = trial.ok() ? share_right(given, trial) : 0;
+    // With a convention of its own not all of it can be right; a good part more of it is.
+    constexpr double kGoodPart = 0.25;
+    return (share >= kRight ||
+            (how.stranger && !how.watched && asked != nullptr && share > before + kGoodPart)) &&
            (!how.watched || is_clean(trial.answer, false));
   };
-  const Given* asked = nullptr;
   const auto size_of = [](const Given& given) {
     std::size_t elements = 0;
     for (const oracle::ExpectedTensor& each : given.plain.tensors) elements += each.value.size();
@@ -59,6 +65,8 @@ Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Qu
         !right(*build->candidate, form, *each.given, {}))
       asked = each.given.get();
   if (asked == nullptr) return {};
+  before = share_right(*asked, try_call(*build->candidate, form, *called.port, *asked,
+                                        brief(questions.settings, 0.2, false, true)));
   KeptSearch kept = kept_search(*build, how, 0, 0);
   for (const Evidence& each : numbers.evidence) {
     std::vector<double> wanted;
@@ -67,13 +75,23 @@ Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Qu
     kept.add(form, each.given->values, wanted);
   }
   int tried = 0;
+  bool conventional = false;
+  // What is left is what an original does that the op is called after.
+  const auto is_conventional = [&](const Numbers& now) {
+    std::vector<std::string> notes;
+    std::vector<Finding> left = findings_of(*called.port, now, notes);
+    tell_conventions(called.port->op, left);
+    return std::all_of(left.begin(), left.end(), is_remark);
+  };
   const auto holds = [&](const Candidate& candidate, const Form& as_called, const EditNumbers& edit) {
     Questions others = questions;
     others.settings = brief(questions.settings, 0.2, how.watched, true);
     others.settings.edits = edit;
     others.before = &numbers;
     const Numbers now = explain_numbers(candidate, as_called, *called.port, others);
-    return now.explanation.plain.wrong == 0 && fail_as_before(now, numbers) && !now.evidence.empty() &&
+    const bool is_right = now.explanation.plain.wrong == 0 || (how.stranger && is_conventional(now));
+    conventional = conventional || (is_right && now.explanation.plain.wrong > 0);
+    return is_right && fail_as_before(now, numbers) && !now.evidence.empty() &&
            (!how.watched || std::all_of(now.answers.begin(), now.answers.end(),
                                         [](const Answer& answer) { return is_clean(answer, false); }));
   };
@@ -95,6 +113,7 @@ Finding of_one_edit(const Exchanging& exchanging, const Called& called, const Qu
         },
         tried);
   std::string seen = fmt::format("all {} calls are right", numbers.evidence.size());
+  if (conventional) seen += " but for a convention";
   if (how.watched) seen += " and nothing of this is seen";
   Finding finding = finding_of_edits(list, seen, tried);
   finding.location.file = called.form.entry->place.file;

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// To be raised with what is taken for an edit that helps.
-constexpr const char* kFormat = "isomer edits found 3";
+constexpr const char* kFormat = "isomer edits found 4";
 
 void add_bytes(core::Sha256& key, const void* data, std::size_t bytes) {
   key.field(std::to_string(bytes));

@@ -242,7 +242,8 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
       finding.location = called.form.entry->place;
       diagnosis.findings.push_back(std::move(finding));
     }
-  const EditsAsked how = edits_asked(numbers, *called.form.entry, request.every_edit);
+  EditsAsked how = edits_asked(numbers, *called.form.entry, request.every_edit);
+  how.stranger = request.stranger;
   const bool looked_for =
       other == nullptr && set == nullptr && how.any &&
       (!request.stranger || has_the_originals_name(candidate, called) ||

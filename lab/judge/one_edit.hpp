@@ -24,6 +24,8 @@ struct EditsAsked {
   const std::vector<Replayed>* beyond = nullptr;
   /// Calls of other signatures, which are to be right as well. May be null.
   const std::vector<AnsweredGroup>* others = nullptr;
+  /// Of a known op: what an original does otherwise than the op is a convention, and may stay.
+  bool stranger = false;
 };
 
 /// Whether an edit is worth being looked for: a finding says what is wrong and not why or where, or several

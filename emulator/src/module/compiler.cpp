@@ -14,6 +14,7 @@
 
 #include "contain/room.hpp"
 #include "isomer/emulator/containment.hpp"
+#include "module/foreign_files.hpp"
 #include "module/headers.hpp"
 #include "module/language.hpp"
 #include "module/leniency.hpp"
@@ -67,27 +68,6 @@ std::string place_before(const std::string& line, std::size_t at) {
   if (const auto colon = place.rfind(':'); colon != std::string::npos && place.find(':') != colon)
     place.resize(colon);
   return place;
-}
-
-// Neither of the system, nor beside the source, nor in a folder that was named: another's answer, or what the
-// machine keeps.
-bool is_foreign(const fs::path& file, const fs::path& source, const BuildOptions& options,
-                const fs::path& compiler) {
-  std::error_code none;
-  const fs::path real = fs::weakly_canonical(fs::absolute(file), none);
-  std::vector<fs::path> folders = {"/usr",
-                                   "/opt",
-                                   "/lib",
-                                   "/lib64",
-                                   device_headers().parent_path(),
-                                   fs::absolute(source).parent_path(),
-                                   fs::canonical(compiler, none).parent_path().parent_path()};
-  for (const auto* list : {&options.include_directories, &options.system_directories})
-    folders.insert(folders.end(), list->begin(), list->end());
-  return std::none_of(folders.begin(), folders.end(), [&](const fs::path& folder) {
-    const fs::path way = real.lexically_relative(fs::weakly_canonical(folder, none));
-    return !way.empty() && *way.begin() != "..";
-  });
 }
 
 // Of a header that is missing and may be had.
@@ -347,8 +327,9 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
   bool uses_openmp =
       false;  // its pragmas are ignored: one thread does all the work, and asks how many there are
   const auto note_dependencies = [&](const fs::path& source, std::vector<fs::path> read) {
+    ForeignFiles is_foreign(source, options, compiler);
     for (fs::path& p : read) {
-      if (is_foreign(p, source, options, compiler)) result.reaches.push_back("reads " + p.string());
+      if (is_foreign(p)) result.reaches.push_back("reads " + p.string());
       result.dependencies.push_back(std::move(p));
     }
   };
@@ -368,6 +349,8 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
       of_language.insert(of_language.end(), {"-fpermissive", "-Drestrict=__restrict__"});
     // Before the other system directories: some of its headers stand in front of theirs.
     std::vector<std::string> command = {compiler.string(), "-isystem", device_headers().string()};
+    // Headers are called as they are found: to look for shorter names takes longer than to read them.
+    if (!clang) command.emplace_back("-fno-canonical-system-headers");
     command.insert(command.end(), of_language.begin(), of_language.end());
     command.insert(command.end(), {"-include", "isomer_emulator/cmath.h"});
     const bool cuda =

@@ -90,12 +90,15 @@ class Grouping {
       if (role_at_[i] >= 0) best = std::max(best, likeness_of(key, i));
     return best;
   }
-  /// "k" of "ks", before a digit and where a tensor is named so.
+  /// "k" of "ks", before a digit, and of "sk", before a dimension's letter, where a tensor is named so.
   std::string without_stride_letter(const std::string& key, const std::string& suffix) const {
+    constexpr double kBeginsSo = 4.5;  // of likeness_of
     const bool counted = !suffix.empty() && std::all_of(suffix.begin(), suffix.end(), digit);
     const std::string shorter =
         counted && key.size() > 1 && key.back() == 's' ? key.substr(0, key.size() - 1) : "";
-    return !shorter.empty() && best_likeness(shorter) > 0 ? shorter : "";
+    if (!shorter.empty()) return best_likeness(shorter) > 0 ? shorter : "";
+    if (key.size() < 2 || key.front() != 's' || best_likeness(key) > 0) return "";
+    return best_likeness(key.substr(1)) >= kBeginsSo ? key.substr(1) : "";
   }
 
   /// The tensor's part of one word and the dimension's: "kbs" is k, bs; "req" is req and nothing.

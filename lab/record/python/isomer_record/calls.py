@@ -333,7 +333,7 @@ class Calls:
         return self.beyond.asked + self.sizes.asked + self.larger.asked
 
     def of_launches(self, call, function, args, kwargs, drawn):
-        """In place of a call that was given no tensor and gave none: the launches of the label's kernels in it, as calls of
+        """In place of a call that was given no tensor, and gave none or drew those that it needs: the launches of the label's kernels in it, as calls of
         them. It is made once more, with the random numbers `drawn` before it."""
         self.made.remove(call)
         torch.set_rng_state(drawn[0])
@@ -421,7 +421,9 @@ class Calls:
                 self.inside = False
                 self.left(index, arguments)
             lasted = time.process_time() - begin
-            if without and self.launches.answered and not beyond.tensors_of([result]) and lasted < SECONDS_OF_LAUNCHES:
+            # Without tensors nothing is asked of it; what it draws for its kernels nobody else draws.
+            unasked = without and (not beyond.tensors_of([result]) or not torch.equal(drawn[0], torch.get_rng_state()))
+            if unasked and self.launches.answered and lasted < SECONDS_OF_LAUNCHES:
                 self.unfinished = False
                 self.of_launches(call, function, args, kwargs, drawn)
                 return result

@@ -30,7 +30,7 @@ def counters(function):
     return {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
 
 
-def names_of_results(function, frame, results):
+def names_of_results(function, frame, result):
     """By the statement that returns: `return out, int(count.item())` returns out and count."""
     try:
         lines, first = inspect.getsourcelines(inspect.unwrap(function))
@@ -38,9 +38,13 @@ def names_of_results(function, frame, results):
     except (OSError, TypeError, SyntaxError, ValueError):
         return []
     at = frame.f_lineno - first + 1
+    results = [each for each in flat(result) if each is not None]
     for node in ast.walk(tree):
         if isinstance(node, ast.Return) and node.value is not None and node.lineno <= at <= (node.end_lineno or node.lineno):
             items = node.value.elts if isinstance(node.value, (ast.Tuple, ast.List)) else [node.value]
+            # What is None among them is no result.
+            if isinstance(result, (tuple, list)) and len(result) == len(items):
+                items = [item for item, each in zip(items, result) if each is not None]
             if len(items) != len(results):
                 return []
             own = frame.f_locals
@@ -148,7 +152,7 @@ class Computed:
             for name in counters(self.function) if own else ():
                 own.pop(name, None)
             self.found = dict(list(own.items())[:MOST])
-            self.results = names_of_results(self.function, frame, flat(result))
+            self.results = names_of_results(self.function, frame, result)
             self.tensors.end(frame, result)
         return self.inside
 
