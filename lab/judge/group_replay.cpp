@@ -21,6 +21,7 @@
 #include "oracle/expected.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -221,12 +222,13 @@ void GroupReplay::call_only(const Replayed& replayed) {
 std::string GroupReplay::not_accused() const {
   const bool right = std::any_of(outcomes_.begin(), outcomes_.end(),
                                  [](const CallOutcome& o) { return o.right() && o.elements > 0; });
-  if (const std::string names = right ? std::string() : memory_of_nobody(); !names.empty())
+  if (const std::set<std::string> names = right ? std::set<std::string>() : memory_of_nobody();
+      !names.empty())
     return fmt::format(
         "{} takes {}, for which the recorded calls pass nothing: the label makes such tensors itself, so "
         "that "
         "nothing it answers can be held against them",
-        entry_.name, names);
+        entry_.name, fmt::join(names, ", "));
   if (!right && !explained_ && !real_of_nobody_.empty())
     return fmt::format(
         "what {} of {} is is not known: the label has no number of that name, and called with {} it gives no "

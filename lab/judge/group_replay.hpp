@@ -45,6 +45,10 @@ class GroupReplay {
 
   /// Why nothing of what was seen is told; empty where it may be.
   std::string not_accused() const;
+  /// Memory that the candidate takes and the recorded calls pass nothing for.
+  std::set<std::string> null_pointers() const;
+  /// The same where it is read through null.
+  std::set<std::string> memory_of_nobody() const;
   /// A bare kernel was launched as nothing says that it is.
   bool guessed() const;
 
@@ -100,8 +104,6 @@ class GroupReplay {
   /// right and what stands for them is not, they are judged as they are: nobody passes the smaller sizes.
   void ask_large(std::vector<Replayed>& large, std::vector<Replayed>& calls);
   void ask(const std::vector<Replayed>& calls);
-  /// Memory that the candidate takes and the recorded calls pass nothing for, where it is read through null.
-  std::string memory_of_nobody() const;
   /// Tensors that the label computes on its way, for pointers of their names that an argument of another name
   /// was passed to: where that makes more of the answers right. `at_first`: what was told before the calls.
   void try_own_by_name(std::vector<Replayed>& calls, const Diagnosis& at_first, Bound& bound);

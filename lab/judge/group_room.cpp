@@ -92,8 +92,19 @@ Passing passed_as(double number) {
 
 }  // namespace
 
-std::string GroupReplay::memory_of_nobody() const {
+std::set<std::string> GroupReplay::null_pointers() const {
   const Form& form = approach_.form;
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < form.passings.size() && i < form.entry->parameters.size(); ++i) {
+    const Parameter& p = form.entry->parameters[i];
+    if (form.passings[i].what != Passing::What::none || p.kind != Parameter::Kind::pointer || p.has_default)
+      continue;
+    names.insert(p.name);
+  }
+  return names;
+}
+
+std::set<std::string> GroupReplay::memory_of_nobody() const {
   const bool read = std::any_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& outcome) {
     return std::any_of(outcome.answer.seen.begin(), outcome.answer.seen.end(),
                        [](const Seen& seen) { return seen.null; });
@@ -104,15 +115,7 @@ std::string GroupReplay::memory_of_nobody() const {
         return outcome.answer.ok() && !outcome.right() && outcome.answer.launches == 0 &&
                outcome.answer.refused_launches.empty();
       });
-  std::string names;
-  for (std::size_t i = 0; (read || refuses) && i < form.passings.size() && i < form.entry->parameters.size();
-       ++i) {
-    const Parameter& p = form.entry->parameters[i];
-    if (form.passings[i].what != Passing::What::none || p.kind != Parameter::Kind::pointer || p.has_default)
-      continue;
-    names += (names.empty() ? "" : ", ") + p.name;
-  }
-  return names;
+  return read || refuses ? null_pointers() : std::set<std::string>();
 }
 
 void GroupReplay::take_back(const GroupReplay& before) {

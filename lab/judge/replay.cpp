@@ -15,10 +15,12 @@
 #include "lab/judge/recorded_groups.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,7 +93,9 @@ Judged judge_each(const Asking& asking, const std::vector<AnsweredGroup>* others
   Judged judged;
   bool wide = false;
   std::vector<SettledSize> settled;
+  std::vector<std::set<std::string>> right_with;  // pointers that are null in calls that are right
   for (const std::vector<Replayed>& group : asking.groups) {
+    const Diagnosis told = diagnosis;
     const Entry& overload =
         overload_for(asking.candidate, asking.entry, group.front(), asking.request.settings);
     if (&group == &asking.groups.front() && overload.name != asking.entry.name)
@@ -102,6 +106,21 @@ Judged judge_each(const Asking& asking, const std::vector<AnsweredGroup>* others
     of_group.take_sizes(settled);
     of_group.take_others(others);
     of_group.run(group);
+    // What other calls do without, the label makes for these: nothing of it is passed.
+    const bool all_right = of_group.answered_group().right() && !of_group.answered_group().calls.empty();
+    if (all_right) right_with.push_back(of_group.null_pointers());
+    if (const std::set<std::string> names = of_group.memory_of_nobody();
+        !all_right && !names.empty() &&
+        std::any_of(right_with.begin(), right_with.end(), [&](const std::set<std::string>& each) {
+          return std::includes(each.begin(), each.end(), names.begin(), names.end());
+        })) {
+      diagnosis = told;
+      diagnosis.notes.push_back(fmt::format(
+          "'{}' is not judged: {} is right in other calls that pass nothing for {}, and in this one "
+          "reads from there; the label makes that itself",
+          group.front().line, overload.name, fmt::join(names, ", ")));
+      continue;
+    }
     settled = of_group.sizes();
     wide = of_group.is_wide();
     judged.guessed = judged.guessed || of_group.guessed();

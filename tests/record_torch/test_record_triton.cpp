@@ -178,6 +178,53 @@ def check_largest(m, n):
   EXPECT_EQ(*call.after.at(1).tensor.at<float>(0), largest);
 }
 
+// What such a function returns is made of what it draws, which no port is passed.
+TEST_F(RecordTriton, LaunchesOfAFunctionThatDrawsWhatItReadsAreTheCalls) {
+  const Recorded got = recorded(R"(
+@triton.jit
+def _doubled(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(y_ptr + at, 2 * tl.load(x_ptr + at, mask=at < n), mask=at < n)
+
+def doubled(n):
+    x = torch.rand(n)
+    y = torch.empty(n)
+    _doubled[(1,)](x, y, n, BLOCK=32)
+    return y
+)",
+                                "for n in (5, 20):\n    doubled(n)\n");
+  EXPECT_EQ(got.unanswered, 0) << got.why;
+  ASSERT_EQ(got.recording.calls.size(), 2u);
+  const RecordedCall& call = got.recording.calls[1];
+  EXPECT_EQ(call.function, "_doubled");
+  ASSERT_GE(call.before.size(), 3u);
+  EXPECT_EQ(call.before[2].integer, 20);
+  for (int i = 0; i < 20; ++i)
+    EXPECT_EQ(*call.after.at(1).tensor.at<float>(i), 2 * *call.before[0].tensor.at<float>(i));
+}
+
+// Results that are None are none: the others keep the names that the function has for them.
+TEST_F(RecordTriton, ResultsBesideNoneKeepTheirNames) {
+  const Recorded got = recorded(R"(
+@triton.jit
+def _copied(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(y_ptr + at, tl.load(x_ptr + at, mask=at < n), mask=at < n)
+
+def copied(x, mask=None):
+    y = torch.empty_like(x)
+    sums = None if mask is None else mask.sum()
+    _copied[(1,)](x, y, x.numel(), BLOCK=32)
+    return sums, y, mask if mask is not None else x
+)",
+                                "copied(torch.rand(7))\n");
+  ASSERT_EQ(got.recording.calls.size(), 1u);
+  const std::vector<Value>& returned = got.recording.calls[0].returned;
+  ASSERT_EQ(returned.size(), 2u);
+  EXPECT_EQ(returned[0].name, "y");
+  EXPECT_EQ(returned[1].name, "mask");
+}
+
 /// Each token reads the length of its own, of which a test may have too few.
 constexpr const char* kOfLengths = R"(
 @triton.jit
