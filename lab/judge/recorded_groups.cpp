@@ -3,6 +3,7 @@
 #include "lab/ask/names/shape_comments.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace isomer::lab {
 
@@ -68,7 +69,10 @@ ResultCounts::ResultCounts(const std::vector<Replayed>& calls) {
     };
     for (std::size_t r = 0; r < call.roles.size(); ++r) add(call.roles[r].name, call.values[r]);
     for (const Value& value : call.left_out) add(value.name, value);
-    list_.emplace_back(std::move(numbers), call.outputs.size());
+    // Memory that a caller passes for a result makes no more of them.
+    const auto returned = std::count_if(call.outputs.begin(), call.outputs.end(),
+                                        [](const Replayed::Output& each) { return each.returned >= 0; });
+    list_.emplace_back(std::move(numbers), static_cast<std::size_t>(returned));
   }
 }
 

@@ -1,5 +1,6 @@
 // Strides that a letter before a tensor's names, and calls for which the label makes memory itself that a
 // port is passed nothing for.
+#include "core/codec.hpp"
 #include "recorded_call.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +37,28 @@ TEST(LabelMakes, ALetterBeforeATensorsMeansItsStrides) {
   const Diagnosis said = judged(kFile, "weighed_rows", weighed(), {"", label, ""});
   expect_told(said, {}, "");
   EXPECT_NE(said.called_with.find("sx_b=120, sx_m=40, sx_k=1"), std::string::npos) << said.called_with;
+  expect_told(judged(kFile, "weighed_rows_by_marks", weighed(), {"", label, ""}), {}, "");
   EXPECT_EQ(judged(kFile, "weighed_rows_of_one_batch", weighed(), {"", label, ""}).verdict(), "fail");
+}
+
+// Sums in another order, rounded to halves, are other halves now and then.
+TEST(LabelMakes, AnAnswerThatTheLabelRoundsToHalvesIsHeldToThose) {
+  Recording recording;
+  Value x = ramp("x", {128, 37});
+  for (std::int64_t i = 0; i < x.tensor.numel(); ++i) f32(x)[i] *= 1 + static_cast<float>(i % 37) / 512;
+  record_returned(recording, "halved_sums", {x}, tensor_value("", DType::f32, {128}),
+                  [](const std::vector<Value>& v, Value& y) {
+                    for (std::int64_t i = 0; i < 128; ++i) {
+                      double all = 0;
+                      for (std::int64_t k = 0; k < 37; ++k) all += f32(v[0])[i * 37 + k];
+                      std::byte half[2];
+                      core::encode(DType::f16, all * (1 + (i % 5 == 0 ? 4e-4 : 0)), half);
+                      f32(y)[i] = static_cast<float>(core::decode(DType::f16, half));
+                    }
+                  });
+  const std::string label =
+      "def halved_sums(x):\n    rows, cols = x.shape\n    return x.sum(1).half().float()\n";
+  expect_told(judged(kFile, "halved_sums", recording, {"", label, ""}), {}, "");
 }
 
 /// With a rate the label draws the seeds, which no call passes.

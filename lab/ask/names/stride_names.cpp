@@ -17,6 +17,16 @@ std::string joined(const Words& words, std::size_t begin, std::size_t end) {
   return text;
 }
 
+/// Whether a key is made of the beginnings of all of a name's words: "resout" of residual_out.
+bool abbreviates(std::string_view key, const Words& words, std::size_t first = 0) {
+  constexpr std::size_t kShortest = 2;
+  if (first == words.size()) return key.empty();
+  for (std::size_t n = kShortest; n <= std::min(key.size(), words[first].size()); ++n)
+    if (words[first].compare(0, n, key.substr(0, n)) == 0 && abbreviates(key.substr(n), words, first + 1))
+      return true;
+  return false;
+}
+
 /// How much a name's beginning says of a tensor that the source or the original calls `name`.
 double likeness(const std::string& key, std::string_view name) {
   const Words words = words_of(name);
@@ -25,7 +35,7 @@ double likeness(const std::string& key, std::string_view name) {
   for (const std::string& word : words) initials += word.front();
   if (key.empty() || whole.empty()) return 0;
   if (key == whole) return 10;
-  if (words.size() > 1 && key == initials) return 7;
+  if (words.size() > 1 && (key == initials || abbreviates(key, words))) return 7;
   if (whole.starts_with(key)) return key.size() > 1 ? 6 : 5;
   for (std::size_t i = 1; i < words.size(); ++i)
     if (words[i].starts_with(key)) return 3;
@@ -51,7 +61,9 @@ const Words& dimensions_of(const std::string& suffix) {
 bool is_dimension(const std::string& suffix) {
   if (suffix.empty()) return false;
   if (std::all_of(suffix.begin(), suffix.end(), digit)) return suffix.size() == 1;
-  if (suffix.size() == 2 && suffix[0] == 's' && digit(suffix[1])) return true;
+  if (suffix.size() == 2 && suffix[0] == 's' &&
+      (digit(suffix[1]) || !dimensions_of(suffix.substr(1)).empty()))
+    return true;
   return !dimensions_of(suffix).empty() || suffix == "bs" || suffix == "k";
 }
 
@@ -228,7 +240,9 @@ std::vector<int> dimensions(const Group& group, const Words& shape) {
       const int dim = part.suffix.back() - '0';
       if (std::find(by_digit.begin(), by_digit.end(), dim) == by_digit.end()) by_digit.push_back(dim);
     }
-    const Words& means = dimensions_of(part.suffix);
+    // "sh" is the stride of h.
+    const bool marked = part.suffix.size() == 2 && part.suffix[0] == 's';
+    const Words& means = dimensions_of(marked ? part.suffix.substr(1) : part.suffix);
     for (std::size_t d = 0; d < rank && !open_front; ++d)
       if ((std::find(means.begin(), means.end(), shape[d]) != means.end() ||
            (!part.suffix.empty() &&

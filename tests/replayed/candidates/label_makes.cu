@@ -51,3 +51,26 @@ extern "C" void added_always(const float* x, const float* bias, const std::int64
                              int cols, float rate) {
   if (rows * cols > 0) add_always<<<(rows * cols + 63) / 64, 64>>>(x, bias, y, rows, cols, rate);
 }
+
+/// The rows once more, with an s before each dimension's letter.
+extern "C" void weighed_rows_by_marks(const float* x, const float* w, float* y, int batch, int M, int K,
+                                      long long x_sb, long long x_sm, long long x_sk, long long w_sk,
+                                      long long y_sb, long long y_sm, long long y_sk) {
+  weighed_rows(x, w, y, batch, M, K, x_sb, x_sm, x_sk, w_sk, y_sb, y_sm, y_sk);
+}
+
+/// The sum of each row, rounded to halves.
+__global__ void sum_rows(const float* x, float* sums, int cols) {
+  if (threadIdx.x != 0) return;
+  float all = 0;
+  for (int k = cols - 1; k >= 0; --k) all += x[blockIdx.x * cols + k];
+  // As many steps as a half has at that size.
+  int exponent;
+  frexpf(all, &exponent);
+  const float step = ldexpf(1.0f, exponent - 11);
+  sums[blockIdx.x] = rintf(all / step) * step;
+}
+
+extern "C" void halved_sums(const float* x, float* sums, int rows, int cols) {
+  if (rows > 0) sum_rows<<<rows, 32>>>(x, sums, cols);
+}
