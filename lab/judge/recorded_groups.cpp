@@ -3,6 +3,7 @@
 #include "lab/ask/names/shape_comments.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 
 namespace isomer::lab {

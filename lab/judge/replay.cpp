@@ -87,6 +87,15 @@ struct Judged {
   std::vector<AnsweredGroup> answered;
 };
 
+/// Whether the label takes all of these itself: who reads one that no call passes does so by its own fault.
+bool are_parameters(const std::set<std::string>& names, const Facts* facts, const Replayed& call) {
+  const LabelFunction* label = facts == nullptr ? nullptr : facts->function(call.call->function);
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return label != nullptr && std::any_of(label->parameters.begin(), label->parameters.end(),
+                                           [&](const auto& each) { return bare(each.name) == bare(name); });
+  });
+}
+
 /// Each group's calls, one group after the other. `others`: what explains a group has to explain these, too;
 /// may be null.
 Judged judge_each(const Asking& asking, const std::vector<AnsweredGroup>* others, Diagnosis& diagnosis) {
@@ -110,7 +119,7 @@ Judged judge_each(const Asking& asking, const std::vector<AnsweredGroup>* others
     const bool all_right = of_group.answered_group().right() && !of_group.answered_group().calls.empty();
     if (all_right) right_with.push_back(of_group.null_pointers());
     if (const std::set<std::string> names = of_group.memory_of_nobody();
-        !all_right && !names.empty() &&
+        !all_right && !are_parameters(names, asking.facts, group.front()) &&
         std::any_of(right_with.begin(), right_with.end(), [&](const std::set<std::string>& each) {
           return std::includes(each.begin(), each.end(), names.begin(), names.end());
         })) {
