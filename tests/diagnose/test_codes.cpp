@@ -107,7 +107,7 @@ Diagnosis said_of(const Row& row, const char* entry, const char* wanted) {
   DiagnoseRequest request;
   request.op = row.op;
   request.entry = entry;
-  request.settings.timeout_seconds = 10;  // gigabytes are touched within it on a busy machine
+  request.settings.timeout_seconds = 10;
   if (wanted != nullptr) {
     // Asked for by a name that it does not have: the nearest is called.
     request.entry = "";

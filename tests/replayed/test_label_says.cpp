@@ -176,10 +176,28 @@ TEST(NumbersThatDecideTheResults, AreLookedAt) {
     value.integer = both;
     replayed.values.push_back(value);
     replayed.outputs.resize(both ? 2 : 1);
+    for (Replayed::Output& output : replayed.outputs) output.returned = 0;
     return replayed;
   };
   EXPECT_TRUE(ResultCounts({call(true), call(false)}).depend_on("both"));
   EXPECT_FALSE(ResultCounts({call(true), call(true)}).depend_on("both"));
+}
+
+TEST(NumbersThatDecideTheResults, AreNotThoseBesideMemoryThatTheCallerPasses) {
+  const auto call = [](bool scaled) {
+    Replayed replayed;
+    replayed.roles.push_back({.name = "scaled"});
+    Value value;
+    value.name = "scaled";
+    value.kind = Value::Kind::boolean;
+    value.integer = scaled;
+    replayed.values.push_back(value);
+    replayed.outputs.resize(scaled ? 2 : 1);
+    replayed.outputs.front().returned = 0;
+    if (scaled) replayed.outputs.back().returned = -1;  // an `out` of the caller's
+    return replayed;
+  };
+  EXPECT_FALSE(ResultCounts({call(true), call(false)}).depend_on("scaled"));
 }
 
 }  // namespace

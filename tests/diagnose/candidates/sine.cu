@@ -162,10 +162,13 @@ extern "C" void sin_never_ends(const float* x, float* out, int64_t n) {
   launch(x, out, n);
 }
 extern "C" void sin_takes_all(const float* x, float* out, int64_t n) {
+  constexpr std::size_t kBlock = std::size_t{1} << 30;
+  constexpr std::size_t kApart = std::size_t{1}
+                                 << 22;  // A page for each of them: the first touch of a page is slow.
   std::vector<char*> kept;
   for (int i = 0; i < 64; ++i) {
-    char* more = static_cast<char*>(std::malloc(std::size_t{1} << 30));
-    for (std::size_t at = 0; more != nullptr && at < (std::size_t{1} << 30); at += 4096) more[at] = 1;
+    char* more = static_cast<char*>(std::malloc(kBlock));
+    for (std::size_t at = 0; more != nullptr && at < kBlock; at += kApart) more[at] = 1;
     kept.push_back(more);
   }
   launch(x, out, n);
