@@ -136,6 +136,10 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
   const bool named = request.stranger && request.function.empty() && request.entry.empty();
   if (exported && !named && (!wanted.empty() || (entry.form == Entry::Form::extension && !by_op))) {
     const std::string expected = wanted.empty() ? best.port->functions.front() : wanted;
+    if (request.any_name && request.entry.empty()) {
+      called.notes.push_back(fmt::format("{} was called for the label's {}", entry.name, expected));
+      return best;
+    }
     Finding finding;
     finding.code = Code::symbol_name;
     finding.argument = expected;

@@ -25,6 +25,7 @@ struct CallRequest {
   std::map<int, DType> in_bytes;
   CallSettings settings;
   bool stranger = false;  ///< nobody says that the candidate is a port of the original
+  bool any_name = false;  ///< a wrapper calls it, whatever it is called by
 };
 
 /// How a candidate can be called, and what had to be adapted for it.

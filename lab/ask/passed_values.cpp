@@ -345,6 +345,8 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
         const auto place = static_cast<std::size_t>(std::max(passing.computed, 0));
         if (place < values.size() && values[place].is_tensor())
           list.push_back(pass_tensor(passing, values[place], values));
+        else if (place < values.size() && values[place].kind == Value::Kind::list)
+          list.push_back(values[place]);
         else
           list.push_back(parameter != nullptr && parameter->kind == Parameter::Kind::pointer
                              ? Value()

@@ -42,11 +42,6 @@ NamedSizes sizes_said(const DiagnoseRequest& request) {
   return with_words_of_images(std::move(sizes));
 }
 
-/// Whether the instruction names that function.
-bool is_asked_for(const DiagnoseRequest& request, const std::string& function) {
-  return request.texts.size() == 3 && request.texts[0].find(function) != std::string::npos;
-}
-
 bool has_ports(const std::string& op) {
   return std::any_of(ports().begin(), ports().end(), [&](const Port& port) { return port.op == op; });
 }
@@ -180,7 +175,7 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
     if (diagnosis.error = not_for_outside(*entry); !diagnosis.error.empty()) return;
     if (diagnosis.entry.empty()) diagnosis.entry = entry->name;
     // What a label's function is called by is the wrapper's matter, where nobody asks for a name.
-    if (entry->name != wanted && entry->form != Entry::Form::kernel && !is_asked_for(request, wanted)) {
+    if (entry->name != wanted && entry->form != Entry::Form::kernel && !request.asks_for(wanted)) {
       diagnosis.notes.push_back(fmt::format("{} was called for the label's {}", entry->name, wanted));
     } else if (entry->name != wanted && entry->form != Entry::Form::kernel) {
       Finding finding;

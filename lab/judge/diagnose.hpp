@@ -42,6 +42,11 @@ struct DiagnoseRequest {
   /// The same candidate with expressions that can be exchanged; null where none can.
   Exchanging exchanging;
   bool every_edit = false;  ///< edits are looked for beside a cause that is known
+
+  /// Whether the instruction names that function; without one it is a wrapper's matter what it is called by.
+  bool asks_for(const std::string& name) const {
+    return texts.size() == 3 && texts[0].find(name) != std::string::npos;
+  }
 };
 
 /// The stages call and exec of a candidate that compiles: what it is, what is wrong with it, and why.

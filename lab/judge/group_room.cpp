@@ -63,6 +63,13 @@ bool may_be_none(const Replayed& call, const LabelFunction* label, const std::st
                       [&](const LabelParameter& each) { return each.has_default && is(each); }));
 }
 
+/// Whether the label has an argument of that name.
+bool is_of_label(const Replayed& call, const LabelFunction* label, const std::string& name) {
+  const auto is = [&](const auto& each) { return bare(each.name) == bare(name); };
+  return std::any_of(call.roles.begin(), call.roles.end(), is) ||
+         (label != nullptr && std::any_of(label->parameters.begin(), label->parameters.end(), is));
+}
+
 /// `limit` of `has_limit` or `use_limit`; empty: it is no name of a flag.
 std::string of_flag(const std::string& name) {
   for (const std::string_view front : {"has_", "use_", "with_", "have_", "is_"})
@@ -340,7 +347,7 @@ void GroupReplay::tell_in_place(const Replayed& call) {
 
 void GroupReplay::try_other_results(const std::vector<Replayed>& calls, const Diagnosis& at_first,
                                     Bound& bound) {
-  constexpr std::size_t kMostTried = 4;
+  constexpr std::size_t kMostTried = 5;
   if (all_right(outcomes_) || std::any_of(outcomes_.begin(), outcomes_.end(), lost)) return;
   // Of several pointers that may be written, one is the result, and the others are room.
   std::vector<Bound> ways;
@@ -348,6 +355,19 @@ void GroupReplay::try_other_results(const std::vector<Replayed>& calls, const Di
     return entry_.parameters[p].kind == Parameter::Kind::pointer && !entry_.parameters[p].is_const;
   };
   const std::size_t count = std::min(bound.form.passings.size(), entry_.parameters.size());
+  const LabelFunction* label = facts_ == nullptr ? nullptr : facts_->function(calls.front().call->function);
+  // As it is, where all that they lack is room.
+  Bound lent = bound;
+  bool lends = false;
+  for (std::size_t p = 0; p < count; ++p) {
+    const Parameter& parameter = entry_.parameters[p];
+    if (!may_be(p) || bound.form.passings[p].what != Passing::What::none || parameter.has_default ||
+        is_of_label(calls.front(), label, parameter.name))
+      continue;
+    lent.form.passings[p].what = Passing::What::room;
+    lends = true;
+  }
+  if (lends) ways.push_back(std::move(lent));
   for (std::size_t result = 0; result < count; ++result) {
     const Passing& passing = bound.form.passings[result];
     if (!may_be(result) || passing.what != Passing::What::role) continue;
@@ -380,7 +400,7 @@ void GroupReplay::try_other_results(const std::vector<Replayed>& calls, const Di
       return;
     }
     const auto keeps = [](const CallOutcome& each) { return each.answer.ok() && each.answer.seen.empty(); };
-    if (std::all_of(outcomes_.begin(), outcomes_.end(), keeps)) whole.push_back(i);
+    if ((i > 0 || !lends) && std::all_of(outcomes_.begin(), outcomes_.end(), keeps)) whole.push_back(i);
     take_back(as_bound);
     diagnosis_ = told;
   }
@@ -398,18 +418,14 @@ void GroupReplay::try_lent_room(const std::vector<Replayed>& calls, const Bound&
       }))
     return;
   const LabelFunction* label = facts_ == nullptr ? nullptr : facts_->function(calls.front().call->function);
-  const auto is_of_label = [&](const std::string& name) {
-    const auto is = [&](const auto& each) { return bare(each.name) == bare(name); };
-    return std::any_of(calls.front().roles.begin(), calls.front().roles.end(), is) ||
-           (label != nullptr && std::any_of(label->parameters.begin(), label->parameters.end(), is));
-  };
   const GroupReplay as_bound = *this;
   const Diagnosis told = diagnosis_;
   std::vector<std::size_t> room;
   for (std::size_t p = 0; p < std::min(approach_.form.passings.size(), entry_.parameters.size()); ++p) {
     const Parameter& parameter = entry_.parameters[p];
     if (approach_.form.passings[p].what != Passing::What::none || parameter.has_default ||
-        parameter.kind != Parameter::Kind::pointer || parameter.is_const || is_of_label(parameter.name))
+        parameter.kind != Parameter::Kind::pointer || parameter.is_const ||
+        is_of_label(calls.front(), label, parameter.name))
       continue;
     approach_.form.passings[p].what = Passing::What::room;
     room.push_back(p);

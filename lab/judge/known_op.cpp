@@ -374,6 +374,8 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
   call.source = request.source;
   if (call.function.empty() && request.recording != nullptr && !request.recording->calls.empty())
     call.function = request.recording->calls.front().function;
+  // Where no instruction says what it has to be.
+  call.any_name = request.texts.size() == 3 && request.texts[0].empty();
   if (request.recording != nullptr) take_recording(candidate, *request.recording, call, diagnosis.notes);
   Called called = find_call(candidate, call);
   // What is only too large is no fault: the others are asked, or the op's own problems.

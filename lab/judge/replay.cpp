@@ -87,6 +87,20 @@ struct Judged {
   std::vector<AnsweredGroup> answered;
 };
 
+/// The same options of another function: those of its parameters that are called alike.
+std::vector<OptionCode> options_of(std::vector<OptionCode> options, const Entry& entry, const Entry& other) {
+  for (OptionCode& option : options) {
+    if (option.parameter >= entry.parameters.size()) continue;
+    const auto& list = other.parameters;
+    const auto at = std::find_if(list.begin(), list.end(), [&](const Parameter& each) {
+      return each.name == entry.parameters[option.parameter].name;
+    });
+    option.parameter =
+        at == list.end() ? OptionCode::kOfNone : static_cast<std::size_t>(at - list.begin());
+  }
+  return options;
+}
+
 /// Whether the label takes all of these itself: who reads one that no call passes does so by its own fault.
 bool are_parameters(const std::set<std::string>& names, const Facts* facts, const Replayed& call) {
   const LabelFunction* label = facts == nullptr ? nullptr : facts->function(call.call->function);
@@ -111,7 +125,7 @@ Judged judge_each(const Asking& asking, const std::vector<AnsweredGroup>* others
       diagnosis.entry = overload.name;
     GroupReplay of_group(asking.candidate, overload, asking.request, asking.facts, diagnosis);
     of_group.prefer_wide(wide);
-    of_group.take_options(asking.options);
+    of_group.take_options(options_of(asking.options, asking.entry, overload));
     of_group.take_sizes(settled);
     of_group.take_others(others);
     of_group.run(group);

@@ -13,6 +13,10 @@ namespace isomer::lab {
 /// own name stands among them.
 const std::map<DType, std::vector<std::string>>& dtype_spellings();
 
+/// How sources call the type that a label's word says, as `float16`, `torch.float64` or Triton's
+/// `triton.language.float8e5` (E5M2); empty: it says none.
+std::vector<std::string> spellings_of_type(std::string_view word);
+
 /// A function's name as what it does, and the type of the elements that it says it does it for.
 struct DtypeName {
   std::string stem;           ///< in lower case, without underscores and the word of the type

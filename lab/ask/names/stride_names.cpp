@@ -96,6 +96,20 @@ class Grouping {
     const double whole = likeness_of(group.key, pointer);
     return group.shorter.empty() ? whole : std::max(whole, likeness_of(group.shorter, pointer) - 1);
   }
+  /// Whether a pointer to a tensor that is not there is what the name says most of, but for tensors of which
+  /// other names say more.
+  bool is_of_absent(const Group& group, const std::vector<Group>& all) const {
+    constexpr double kBeginsSo = 5;  // of likeness
+    double best = 0, absent = 0;
+    for (std::size_t i = 0; i < role_at_.size(); ++i)
+      if (role_at_[i] >= 0 && std::none_of(all.begin(), all.end(), [&](const Group& other) {
+            return likeness_of(other, i) > likeness_of(group, i);
+          }))
+        best = std::max(best, likeness_of(group, i));
+      else if (role_at_[i] == kAbsent)
+        absent = std::max(absent, likeness(group.key, entry_.parameters[i].name));
+    return group.said && absent >= kBeginsSo && absent > best;
+  }
   double best_likeness(const std::string& key) const {
     double best = 0;
     for (std::size_t i = 0; i < role_at_.size(); ++i)
@@ -348,10 +362,16 @@ std::vector<std::optional<StrideOf>> strides_by_name(const Entry& entry, const P
                                                      const std::vector<bool>& taken) {
   std::vector<std::optional<StrideOf>> strides(entry.parameters.size());
   const Grouping grouping(entry, port, role_at);
-  const std::vector<Group> groups = grouping.groups(taken);
+  std::vector<Group> groups = grouping.groups(taken);
   std::vector<std::size_t> pointers;
   for (std::size_t i = 0; i < role_at.size(); ++i)
     if (role_at[i] >= 0) pointers.push_back(i);
+  // Those of a tensor that is not there are no other one's.
+  std::erase_if(groups, [&, all = groups](const Group& group) {
+    if (!grouping.is_of_absent(group, all)) return false;
+    for (const Part& part : group.parts) strides[part.parameter] = StrideOf();
+    return true;
+  });
   if (groups.empty() || pointers.empty() || pointers.size() > 16 || groups.size() > 16) return strides;
   // The best laying of groups onto pointers, each at most once: by the names, and by the order where two
   // layings are alike. States: pointers that are taken, and the last one.

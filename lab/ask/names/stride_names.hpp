@@ -10,18 +10,21 @@
 
 namespace isomer::lab {
 
+/// In the place of a pointer's role: callers have no tensor for it.
+constexpr int kAbsent = -2;
+
 /// One stride of a tensor.
 struct StrideOf {
-  int role = -1;
-  int dim = 0;  ///< negative ones count from the last
+  int role = -1;  ///< −1: of a tensor that callers do not have
+  int dim = 0;    ///< negative ones count from the last
 };
 
 /// Which whole numbers of a function over raw memory are strides, and of what: runs of names that share their
 /// beginning ("stride_kb, stride_kh", "cache_row, cache_head", "o_s0, o_s1", "ldx"), laid onto the pointers
 /// as the source names them, in their order where the names leave it open. `role_at`: the tensor role of each
-/// parameter, −1 for none. `shapes`: the words of each role's dimensions, as shape_words has them; of an op
-/// that is not known as many as it has dimensions. `taken`: numbers that have another meaning by their whole
-/// name.
+/// parameter, −1 for none, `kAbsent` for none of a pointer. `shapes`: the words of each role's dimensions, as
+/// shape_words has them; of an op that is not known as many as it has dimensions. `taken`: numbers that have
+/// another meaning by their whole name.
 std::vector<std::optional<StrideOf>> strides_by_name(const Entry& entry, const Port& port,
                                                      const std::vector<std::vector<std::string>>& shapes,
                                                      const std::vector<int>& role_at,

@@ -7,6 +7,7 @@
 #include "lab/ask/recorded/bound_parts.hpp"
 #include "lab/ask/recorded/image_sizes.hpp"
 #include "lab/ask/recorded/label_sizes.hpp"
+#include "lab/ask/recorded/list_arguments.hpp"
 #include "lab/ask/recorded/tensors_alike.hpp"
 #include "lab/text/lower_case.hpp"
 #include "lab/text/pattern.hpp"
@@ -56,6 +57,8 @@ std::vector<std::optional<StrideOf>> strides_of(const Entry& entry, const Replay
                                                 const std::vector<int>& role_at, const NamedSizes& sizes) {
   Port port;
   port.roles = replayed.roles;
+  for (Port::Role& role : port.roles)
+    if (role.returned) role.name = role.called;  // "result 1" is no name of a tensor
   std::vector<int> tensors = role_at;
   std::vector<bool> taken;
   std::vector<std::vector<std::string>> shapes;
@@ -72,6 +75,8 @@ std::vector<std::optional<StrideOf>> strides_of(const Entry& entry, const Replay
     taken.push_back(role >= 0);
     if (role >= 0 && !replayed.roles[static_cast<std::size_t>(role)].tensor) role = -1;
   }
+  for (std::size_t p = 0; p < tensors.size(); ++p)
+    if (role_at[p] < 0 && entry.parameters[p].kind == Kind::pointer) tensors[p] = kAbsent;
   return strides_by_name(entry, port, shapes, tensors, taken);
 }
 
@@ -155,6 +160,26 @@ std::optional<Passing> rank_by_name(std::size_t at, const std::vector<Parameter>
   return passing;
 }
 
+/// `num_idx` of the pointer `idx`: how many numbers it points to, of indices or of one dimension.
+std::optional<Passing> count_of_pointer(const std::vector<Parameter>& parameters, std::size_t at,
+                                        const Replayed& replayed, const std::vector<int>& role_at) {
+  static const Pattern counted("(?:num|n|nr|no|number_of)_(\\w+)|(\\w+)_(?:count|num|cnt)");
+  const std::string name = lower_case(parameters[at].name);
+  const std::optional<Match> match = counted.whole(name);
+  if (!match) return std::nullopt;
+  const std::vector<std::string> words = words_of_tensor((*match)[match->has(1) ? 1 : 2]);
+  for (std::size_t p = 0; p < parameters.size() && !words.empty(); ++p) {
+    if (role_at[p] < 0 || words_of_tensor(parameters[p].name) != words) continue;
+    const Value& value = replayed.values[static_cast<std::size_t>(role_at[p])];
+    if (!value.is_tensor() || (is_float(value.tensor.dtype) && value.tensor.rank != 1)) continue;
+    Passing passing;
+    passing.what = What::elements;
+    passing.role = role_at[p];
+    return passing;
+  }
+  return std::nullopt;
+}
+
 /// A function over raw memory, or a kernel: what nothing is passed for follows from the tensors.
 /// `left`: parameters that no argument is for; `told`: arguments that no parameter is for.
 void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& sizes,
@@ -168,15 +193,19 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
     role_at[p] = static_cast<int>(r);
     used[r] = true;
   };
+  const std::vector<Passing> lists = passed_lists(entry, replayed);
   std::vector<ArrayName> arrays;
   for (const Parameter& p : parameters)
-    arrays.push_back(std::any_of(replayed.roles.begin(), replayed.roles.end(),
-                                 [&](const Port::Role& role) { return bare(role.name) == bare(p.name); })
-                         ? ArrayName()
-                         : array_name(p));
+    arrays.push_back(
+        lists[arrays.size()].what != What::none ||
+                std::any_of(replayed.roles.begin(), replayed.roles.end(),
+                            [&](const Port::Role& role) { return bare(role.name) == bare(p.name); })
+            ? ArrayName()
+            : array_name(p));
   const auto may = [&](std::size_t p, std::size_t r) {
     const Parameter& parameter = parameters[p];
-    if (role_at[p] >= 0 || used[r] || arrays[p].what != What::none) return false;
+    if (role_at[p] >= 0 || used[r] || arrays[p].what != What::none || lists[p].what != What::none)
+      return false;
     if (std::find(left.begin(), left.end(), static_cast<int>(p)) != left.end()) return false;
     // What callers leave to the original's default is named as that is.
     if (bare(parameter.name) != bare(replayed.roles[r].name) && takes_number(parameter) &&
@@ -190,6 +219,11 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
     if (parameter.kind == Kind::integer && names_an_axis(replayed.roles[r].name) &&
         !names_an_axis(parameter.name) && replayed.values[r].kind == Value::Kind::integer &&
         replayed.values[r].integer < Tensor::kMaxRank)
+      return false;
+    // Memory has no more dimensions where a result keeps one.
+    static const Pattern keeps("keep_?dims?|in_?place");
+    if (!replayed.roles[r].tensor && bare(parameter.name) != bare(replayed.roles[r].name) &&
+        keeps.is(lower_case(replayed.roles[r].name)))
       return false;
     // Nor is the number of dimensions an option of another name.
     if (!replayed.roles[r].tensor && bare(parameter.name) != bare(replayed.roles[r].name) &&
@@ -282,8 +316,8 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
   // By their names first where there are fewer pointers for results than results.
   std::size_t pointers = 0, made = 0;
   for (std::size_t p = 0; p < parameters.size(); ++p)
-    pointers += is_memory(parameters[p]) && role_at[p] < 0 && own_at[p] == 0 && !parameters[p].is_const &&
-                !is_of_input(parameters[p].name) && !is_lent_room(parameters[p]);
+    pointers += is_memory(parameters[p]) && role_at[p] < 0 && lists[p].what == What::none && own_at[p] == 0 &&
+                !parameters[p].is_const && !is_of_input(parameters[p].name) && !is_lent_room(parameters[p]);
   for (std::size_t r = replayed.call->before.size(); r < replayed.roles.size(); ++r)
     made += !used[r] && replayed.roles[r].tensor && !again(r);
   if (pointers < made) in_place(true);
@@ -314,7 +348,9 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
   std::vector<int> strided;  // roles whose strides are given
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     Passing passing;
-    if (role_at[p] >= 0) {
+    if (lists[p].what != What::none) {
+      passing = lists[p];
+    } else if (role_at[p] >= 0) {
       const auto role = static_cast<std::size_t>(role_at[p]);
       passing = of_role(role);
       if (is_memory(parameters[p])) {
@@ -348,9 +384,11 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
       passing.what = passing.role < 0 ? What::none : arrays[p].what;
       if (passing.what == What::strides) strided.push_back(passing.role);
     } else if (const std::optional<Passing> size = size_of_label(parameters[p], replayed, sizes);
-               size && (size->what == What::stride || !strides[p])) {
+               size && (size->what == What::stride || !strides[p] || strides[p]->role < 0)) {
       passing = *size;
       if (passing.what == What::stride) strided.push_back(passing.role);
+    } else if (strides[p] && strides[p]->role < 0) {
+      passing.what = What::constant;  // of a null pointer
     } else if (strides[p] && !size_of_images(parameters, p, replayed)) {
       passing.what = What::stride;
       passing.role = strides[p]->role;
@@ -360,6 +398,7 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
       const std::size_t unsure = bound.unsure.size();
       passing = stand_in(parameters[p], replayed, p, bound);
       std::optional<Passing> like = size_by_tensor(parameters[p], replayed, sizes);
+      if (!like) like = count_of_pointer(parameters, p, replayed, role_at);
       if (!like) like = size_alike(parameters, p, replayed, sizes);
       if (!like) like = size_of_images(parameters, p, replayed);
       if (like && bound.unsure.size() > unsure) {

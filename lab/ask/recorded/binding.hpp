@@ -35,8 +35,8 @@ std::vector<const Entry*> dtype_twins(const Candidate& candidate, const Entry& e
 const Entry& twin_for(const Candidate& candidate, const Entry& entry, const Replayed& replayed);
 
 /// Of several functions that are exported under the entry's name the first that takes the call as it is, as
-/// pybind11 chooses; of functions for one type each the one for the call's; the entry itself where there is
-/// no other.
+/// pybind11 chooses; of functions for one type each the one for the call's; where a call has a tensor in the
+/// place of a number, the one beside it that takes one; the entry itself where there is no other.
 const Entry& overload_for(const Candidate& candidate, const Entry& entry, const Replayed& replayed,
                           const CallSettings& settings);
 

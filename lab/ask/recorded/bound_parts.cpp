@@ -23,6 +23,13 @@ Passing of_role(std::size_t role) {
   return passing;
 }
 
+Passing of_place(std::size_t place) {
+  Passing passing;
+  passing.what = Passing::What::computed;
+  passing.computed = static_cast<int>(place);
+  return passing;
+}
+
 Finding adapted(const Entry& entry, Code code, std::string argument, std::string evidence, std::string fix) {
   Finding finding;
   finding.code = code;

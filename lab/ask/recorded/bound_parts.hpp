@@ -12,6 +12,9 @@ bool takes_number(const Parameter& parameter);
 
 Passing of_role(std::size_t role);
 
+/// What lies at that place among the values of a call, behind its roles.
+Passing of_place(std::size_t place);
+
 /// A finding of how an entry is called.
 Finding adapted(const Entry& entry, Code code, std::string argument, std::string evidence, std::string fix);
 

@@ -1,5 +1,6 @@
 #include "lab/ask/recorded/binding.hpp"
 #include "lab/ask/recorded/likely_sizes.hpp"
+#include "lab/ask/recorded/round_axis.hpp"
 #include "lab/ask/recorded/tried_sizes.hpp"
 
 #include <algorithm>
@@ -99,7 +100,12 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
            std::any_of(calls.front().outputs.begin(), calls.front().outputs.end(),
                        [&](const Replayed::Output& each) { return each.role == passing.role; });
   };
-  std::optional<Form> best_open, filled;
+  std::optional<Form> best_open, filled, by_axis;
+  if (const std::optional<Form> form = in_order_round_axis(approach.form, calls.front(), unsure)) {
+    const Tried now = attempt(*form);
+    if (right) return SizesBy::right_answer;
+    if (now.keeps && now.fills && !now.got.empty()) by_axis = form;
+  }
   for (const LikelySizes& way : ways) {
     const Tried now = attempt(way.form);
     if (right) return SizesBy::right_answer;
@@ -156,7 +162,7 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
   if (endless == kMostEndless && !likely && decided) likely = ways.front().form;
   if (best_open && (!likely || nearest_open > kWhole / 2)) likely = best_open;
   // What writes its results and nothing else may read astray by its own fault.
-  if (!likely) likely = filled;
+  if (!likely) likely = by_axis ? by_axis : filled;
   others = std::move(known).best();
   if (!likely) return SizesBy::guess;
   approach.form = *likely;

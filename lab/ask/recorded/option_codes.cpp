@@ -150,15 +150,24 @@ std::vector<std::string> words_in(const std::vector<Replayed>& calls, const std:
   return words;
 }
 
-/// `is_half`, `use_bf16`: true for one dtype.
+/// The result of which `out_is_double` says the dtype, as `dtype_of` is asked for it; empty: it says
+/// another's.
+std::string result_of_flag(const std::string& parameter, const Replayed& call) {
+  static const Pattern of_result("(?:out|output|dst|res|result|ret)_\\w+");
+  const bool is = of_result.is(lower_case(parameter)) && !call.outputs.empty();
+  return is ? std::string(kDtypeOf) + call.roles[static_cast<std::size_t>(call.outputs.front().role)].name
+            : std::string();
+}
+
+/// `is_half`, `use_bf16`, `out_is_double`: true for one dtype.
 std::optional<std::string> dtype_of_flag(const std::string& parameter) {
   static const Pattern flag(
-      "(is_|use_|in_|input_|io_|x_|q_|data_|src_|dst_|y_|w_|out_|act_|act_is_|input_is_|x_is_)?(\\w+)"),
+      "((?:(?:in|input|io|x|q|data|src|dst|y|w|out|output|res|result|act)_)?(?:is_|use_|as_)?)(\\w+)"),
       also_size("half|single|double");
   const std::string lower = lower_case(parameter);
   const auto match = flag.whole(lower);
   // Half of a size is a number as well.
-  if (!match || (!match->has(1) && also_size.is((*match)[2]))) return std::nullopt;
+  if (!match || ((*match)[1].empty() && also_size.is((*match)[2]))) return std::nullopt;
   for (const OptionWord& each : dtype_words())
     if (std::find(each.spellings.begin(), each.spellings.end(), (*match)[2]) != each.spellings.end())
       return each.word;
@@ -203,6 +212,9 @@ OptionCode coded(std::size_t parameter, const Parameter& p, std::string option,
     for (const std::vector<OptionWord>* list : {&dtype_words(), &kind_words()})
       for (const OptionWord& of : *list)
         if (of.word == each) word = of;
+    if (std::vector<std::string> types = spellings_of_type(each);
+        word.spellings.size() == 1 && !types.empty())
+      word.spellings = std::move(types);
     spelled.push_back(std::move(word));
   }
   code.codes = codes_in_source(source, p.name, spelled);
@@ -302,8 +314,9 @@ std::vector<OptionCode> option_codes(const Entry& entry, const std::vector<Repla
         dtype.is(lower) && !words.empty()) {
       list.push_back(coded(p, parameter, of_tensor, words, source));
     } else if (const std::optional<std::string> of = dtype_of_flag(parameter.name); of && !words.empty()) {
-      OptionCode flag = {p, parameter.name, of_which, {}, "", true};
-      for (const std::string& each : words) flag.codes[each] = each == *of;
+      const std::string result = result_of_flag(parameter.name, calls.front());
+      OptionCode flag = {p, parameter.name, result.empty() ? of_which : result, {}, "", true};
+      for (const std::string& each : words_in(calls, flag.option)) flag.codes[each] = each == *of;
       list.push_back(std::move(flag));
     } else if (parameter.kind == Kind::boolean || of_flag.is(lower)) {
       // `use_tanh`, of what callers say as approximate="tanh".

@@ -177,6 +177,7 @@ class Matching {
 
   std::vector<OptionCode> run() {
     take_flags();
+    take_given_flags();
     take_sides();
     take_alike(&likeness_of_names);
     take_alike(&shared_words);
@@ -256,6 +257,26 @@ class Matching {
     }
   }
 
+  /// `use_limit` says whether the call gives the label a `limit`, which may be None.
+  void take_given_flags() {
+    static const Pattern flag("(?:has|use|with|have|is|apply|do)_(\\w+)");
+    for (const std::size_t p : std::vector<std::size_t>(open_)) {
+      const std::string name = lower_case(parameters_[p].name);
+      const std::optional<Match> match = flag.whole(name);
+      if (!match || parameters_[p].kind == Kind::real) continue;
+      for (const LabelOption& option : options_) {
+        if (!option.none || option.boolean || bare(option.name) != bare((*match)[1])) continue;
+        OptionCode code = code_of_flag(p, parameters_[p], option, defaults_);
+        code.number = [option = option.name, defaults = defaults_](const Replayed& call) {
+          return std::optional<double>(value_in(call, option, defaults) != nullptr ? 1 : 0);
+        };
+        codes_.push_back(std::move(code));
+        std::erase(open_, p);
+        break;
+      }
+    }
+  }
+
   /// `stride_h, stride_w` of a stride that callers say with one number for both, or with a list.
   void take_sides() {
     static const Pattern sided("(\\w+?)_?([dhw]|[DHW])");
@@ -316,7 +337,12 @@ class Matching {
               "heads?|step)");
           const bool size = parameters_[p].kind == Kind::integer && names_a_size(parameters_[p].name) &&
                             general.is(lower_case(options_[o].name));
-          if (likeness > 0 && (!size || are_of_the_same_words(parameters_[p].name, options_[o].name)))
+          // How many indices there are is none of them.
+          static const Pattern counted("(?:num|n|nr|no)_\\w+"), index("(?:\\w+_)?(?:idx|index|id)");
+          const bool count =
+              counted.is(lower_case(parameters_[p].name)) && index.is(lower_case(options_[o].name));
+          if (likeness > 0 &&
+              ((!size && !count) || are_of_the_same_words(parameters_[p].name, options_[o].name)))
             pairs.push_back({likeness, p, o});
         }
     std::stable_sort(pairs.begin(), pairs.end(),

@@ -1,5 +1,6 @@
+#include "lab/ask/names/bare.hpp"
 #include "lab/ask/names/dtype_names.hpp"
-#include "lab/ask/recorded/binding.hpp"
+#include "lab/ask/recorded/bound_parts.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -70,6 +71,38 @@ int other_types(const Entry& entry, const Replayed& replayed) {
   return count;
 }
 
+/// Whether a function over raw memory has a parameter of the right kind for each tensor of the callers', and
+/// something for each of its pointers.
+bool fits_call(const Entry& entry, const Replayed& replayed) {
+  const Bound bound = bind_call(entry, replayed);
+  if (!takes_all(bound, replayed)) return false;
+  for (std::size_t r = 0; r < replayed.call->before.size(); ++r)
+    if (replayed.roles[r].tensor && !bound.form.takes(static_cast<int>(r))) return false;
+  for (std::size_t p = 0; p < bound.form.passings.size(); ++p)
+    if (entry.parameters[p].kind == Kind::pointer && entry.parameters[p].is_const &&
+        bound.form.passings[p].what == Passing::What::none)
+      return false;
+  return true;
+}
+
+/// Where a call has a tensor in the place of a number, the one function beside this for which it has all, as
+/// pow_tensor_tensor is beside pow_tensor_scalar: of `pow` both are.
+const Entry& variant_for(const Candidate& candidate, const Entry& entry, const Replayed& replayed) {
+  const std::string label = bare(replayed.call->function);
+  const auto is_of_label = [&](const Entry& each) {
+    return each.form == Entry::Form::function && each.linkage == Linkage::c && !each.called_inside &&
+           !has_tensors(each) && bare(each.name).find(label) != std::string::npos;
+  };
+  if (!is_of_label(entry) || bare(entry.name) == label || fits_call(entry, replayed)) return entry;
+  const Entry* found = nullptr;
+  for (const Entry& each : candidate.entries()) {
+    if (&each == &entry || !is_of_label(each) || !fits_call(each, replayed)) continue;
+    if (found != nullptr) return entry;
+    found = &each;
+  }
+  return found == nullptr ? entry : *found;
+}
+
 }  // namespace
 
 std::vector<const Entry*> dtype_twins(const Candidate& candidate, const Entry& entry) {
@@ -97,7 +130,10 @@ const Entry& overload_for(const Candidate& candidate, const Entry& entry, const 
   std::vector<const Entry*> overloads;
   for (const Entry& each : candidate.entries())
     if (each.exported && each.name == entry.name && each.form == entry.form) overloads.push_back(&each);
-  if (overloads.size() < 2) return twin_for(candidate, entry, replayed);
+  if (overloads.size() < 2) {
+    const Entry& variant = variant_for(candidate, entry, replayed);
+    return &variant == &entry ? twin_for(candidate, entry, replayed) : variant;
+  }
   for (const Entry* each : overloads) {
     const Bound bound = bind_call(*each, replayed);
     if (!bound.findings.empty() || !takes_all(bound, replayed)) continue;

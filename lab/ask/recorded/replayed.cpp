@@ -1,6 +1,7 @@
 #include "lab/ask/recorded/replayed.hpp"
 
 #include "core/codec.hpp"
+#include "lab/ask/recorded/list_arguments.hpp"
 #include "lab/ask/recorded/round_axis.hpp"
 #include "oracle/expected.hpp"
 
@@ -132,7 +133,8 @@ void keep_only_those_again_in_each(std::vector<Replayed>& list) {
 
 /// What a call's function computes, and the items of lists of two or three whole numbers: "size[0]".
 /// `defaults`: of lists that calls of the function leave out, which the recorder's own calls do not tell.
-std::map<std::string, Value> numbers_of(const RecordedCall& call, const std::vector<Value>& defaults) {
+std::map<std::string, Value> numbers_of(const RecordedCall& call, const LabelFunction* label,
+                                        const std::vector<Value>& defaults) {
   std::map<std::string, Value> numbers;
   for (const Value& value : call.computed)
     if (!value.is_tensor()) numbers.emplace(value.name, value);
@@ -148,14 +150,14 @@ std::map<std::string, Value> numbers_of(const RecordedCall& call, const std::vec
     }
   };
   for (const Value& value : call.before) add_items(value);
-  add_sizes_round_axis(call, numbers);
+  add_sizes_round_axis(call, label, defaults, numbers);
   for (const Value& value : defaults)
     if (numbers.count(value.name + "[0]") == 0) add_items(value);
   return numbers;
 }
 
 /// Behind the values of each call the numbers that all of its function's calls have.
-void add_computed(std::vector<Replayed>& list) {
+void add_computed(std::vector<Replayed>& list, const Facts* facts) {
   std::map<std::string, std::map<std::string, std::size_t>> counts;  // of a function, of a name
   std::map<std::string, std::size_t> calls;
   std::vector<std::map<std::string, Value>> numbers;
@@ -164,7 +166,8 @@ void add_computed(std::vector<Replayed>& list) {
     for (const Value& value : each.call->left_out) defaults[each.call->function].push_back(value);
   for (const Replayed& each : list) {
     ++calls[each.call->function];
-    numbers.push_back(numbers_of(*each.call, defaults[each.call->function]));
+    const LabelFunction* label = facts == nullptr ? nullptr : facts->function(each.call->function);
+    numbers.push_back(numbers_of(*each.call, label, defaults[each.call->function]));
     for (const auto& [name, value] : numbers.back()) ++counts[each.call->function][name];
   }
   for (std::size_t i = 0; i < list.size(); ++i)
@@ -272,10 +275,12 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
         if (i < call.unset.size()) leave_open(call.unset[i], value, replayed);
         if (i < call.noise.size() && call.noise[i].is_tensor())
           replayed.outputs.back().noise = oracle::elements(call.noise[i].tensor);
-        // A label that writes an argument and returns it has said all with the argument.
+        // A label that writes an argument and returns it has said all with the argument, as one that returns
+        // an argument beside others.
         for (std::size_t a = 0; a < call.after.size() && a < replayed.roles.size(); ++a) {
           const Value& after = call.after[a];
-          if (replayed.outputs.back().again || !after.is_tensor() || !same_content(after, value) ||
+          if (replayed.outputs.back().again || !after.is_tensor() ||
+              (!replayed.roles[a].output && call.returned.size() == 1) || !same_content(after, value) ||
               after.tensor.dtype != value.tensor.dtype || after.tensor.shape != value.tensor.shape ||
               after.tensor.strides != value.tensor.strides)
             continue;
@@ -297,7 +302,8 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
   for (const RecordedCall& call : recording.calls) add(call);
   for (const RecordedCall& call : recording.asked) add(call);
   keep_only_those_again_in_each(list);
-  add_computed(list);
+  add_computed(list, facts);
+  add_list_parts(list);
   add_own_tensors(list);
   const bool asks_idle =
       std::any_of(recording.calls.begin(), recording.calls.end(), [](const RecordedCall& call) {

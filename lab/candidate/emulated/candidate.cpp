@@ -130,7 +130,8 @@ class CompiledCandidate final : public Candidate {
                   beside.string()) == settings_.include_directories.end())
       settings_.include_directories.push_back(beside.string());
     const SourceTraits traits = traits_of(source_, settings_.include_directories);
-    options_.sources = {source_};
+    // Whole: a kept module is found again from other folders, and says where its functions are.
+    options_.sources = {fs::absolute(source_)};
     options_.entries = true;
     options_.include_directories = settings_.include_directories;
     options_.definitions = settings_.definitions;

@@ -1,0 +1,154 @@
+// What callers of a label give it beside tensors: an axis or none, lists, an option or none, a type of
+// results.
+#include <cstdint>
+
+/// y[o, i] = the sum of x[o, :, i].
+__global__ void sums(const float* x, float* y, int n, int inner) {
+  const int o = blockIdx.x / inner, i = blockIdx.x % inner;
+  float all = 0;
+  for (int k = 0; k < n; ++k) all += x[(o * n + k) * inner + i];
+  if (threadIdx.x == 0) y[blockIdx.x] = all;
+}
+extern "C" void sum_along(const float* x, float* y, int A, int R, int B) {
+  if (A * B > 0) sums<<<A * B, 32>>>(x, y, R, B);
+}
+extern "C" void sum_along_outer(const float* x, float* y, int outer, int len, int inner) {
+  if (outer * inner > 0) sums<<<outer * inner, 32>>>(x, y, len, inner);
+}
+/// The last of each sum is left out.
+extern "C" void sum_along_short(const float* x, float* y, int outer, int len, int inner) {
+  if (outer * inner > 0) sums<<<outer * inner, 32>>>(x, y, len - 1, inner);
+}
+
+struct Axes {
+  int count;
+  std::int64_t size[8], stride[8];
+};
+__global__ void turn(const std::int64_t* x, std::int64_t* y, Axes axes, std::int64_t total) {
+  for (std::int64_t i = threadIdx.x; i < total; i += blockDim.x) {
+    std::int64_t rest = i, at = 0;
+    for (int d = axes.count - 1; d >= 0; --d) {
+      at += rest % axes.size[d] * axes.stride[d];
+      rest /= axes.size[d];
+    }
+    y[i] = x[at];
+  }
+}
+/// All of them are arrays of the host.
+extern "C" void turned(const std::int64_t* x, std::int64_t* y, const std::int64_t* x_shape,
+                       const std::int64_t* x_stride, const std::int64_t* dims, int ndim) {
+  Axes axes{ndim, {}, {}};
+  std::int64_t total = 1;
+  for (int d = 0; d < ndim; ++d) {
+    axes.size[d] = x_shape[dims[d]];
+    axes.stride[d] = x_stride[dims[d]];
+    total *= axes.size[d];
+  }
+  if (total > 0) turn<<<1, 64>>>(x, y, axes, total);
+}
+
+/// y[i, j] = the sum of a[i, k] b[k, j], where a is turned or b is: the one pair of dimensions that are
+/// summed.
+__global__ void contract(const float* a, const float* b, float* y, int rows, int cols, int depth, int a_row,
+                         int a_depth, int b_depth, int b_col) {
+  for (int i = threadIdx.x; i < rows * cols; i += blockDim.x) {
+    float all = 0;
+    for (int k = 0; k < depth; ++k)
+      all += a[i / cols * a_row + k * a_depth] * b[k * b_depth + i % cols * b_col];
+    y[i] = all;
+  }
+}
+extern "C" void contracted(const float* a, const int* a_shape, const float* b, const int* b_shape,
+                           const int* dims_a, const int* dims_b, int ndims, float* y) {
+  if (ndims != 1) return;
+  const int p = dims_a[0], q = dims_b[0];
+  const int rows = a_shape[1 - p], cols = b_shape[1 - q], depth = a_shape[p];
+  contract<<<1, 64>>>(a, b, y, rows, cols, depth, p == 1 ? a_shape[1] : 1, p == 1 ? 1 : a_shape[1],
+                      q == 0 ? b_shape[1] : 1, q == 0 ? 1 : b_shape[1]);
+}
+
+__global__ void raise(const float* x, const float* exponents, float exponent, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] * (exponents == nullptr ? exponent : exponents[i]);
+}
+extern "C" void scaled_by_number(const float* x, float scale, float* y, int n) {
+  if (n > 0) raise<<<(n + 31) / 32, 32>>>(x, nullptr, scale, y, n);
+}
+extern "C" void scaled_by_tensor(const float* x, const float* scale, float* y, int n) {
+  if (n > 0) raise<<<(n + 31) / 32, 32>>>(x, scale, 0, y, n);
+}
+
+template <typename T>
+__global__ void halve(const float* x, T* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = static_cast<T>(x[i]) / 2;
+}
+extern "C" void halved(const float* x, void* y, int n, int out_is_double) {
+  if (n <= 0) return;
+  if (out_is_double != 0)
+    halve<<<(n + 31) / 32, 32>>>(x, static_cast<double*>(y), n);
+  else
+    halve<<<(n + 31) / 32, 32>>>(x, static_cast<float*>(y), n);
+}
+
+/// y = the rows of a table that indices name, at most of that norm.
+__global__ void look_up(const std::int64_t* idx, const float* table, float* y, int count, int dim,
+                        float most) {
+  for (int i = threadIdx.x; i < count * dim; i += blockDim.x) {
+    const float* row = table + idx[i / dim] * dim;
+    float norm = 0;
+    for (int k = 0; k < dim; ++k) norm += fabsf(row[k]);
+    y[i] = row[i % dim] * (norm > most ? most / norm : 1);
+  }
+}
+extern "C" void looked_up(const std::int64_t* idx, int num_idx, const float* table, int num_rows, int dim,
+                          float* y, int use_max_norm, float max_norm) {
+  if (num_idx <= 0 || num_rows <= 0) return;
+  look_up<<<1, 64>>>(idx, table, y, num_idx, dim, use_max_norm != 0 ? max_norm : 1e30F);
+}
+
+/// y = x + residual, where there is one, and z holds it as well.
+__global__ void add_rows(const float* x, const float* res, float* mean, float* y, int cols,
+                         std::int64_t x_row, std::int64_t res_row, std::int64_t y_row) {
+  float all = 0;
+  for (int c = 0; c < cols; ++c) all += x[blockIdx.x * x_row + c];
+  for (int c = threadIdx.x; c < cols; c += blockDim.x)
+    y[blockIdx.x * y_row + c] =
+        x[blockIdx.x * x_row + c] + (res == nullptr ? 0 : res[blockIdx.x * res_row + c]);
+  if (threadIdx.x == 0) mean[blockIdx.x] = all / cols;
+}
+extern "C" void added_rows(const float* x, const float* residual, float* y, float* mean, int M, int N,
+                           std::int64_t stride_x_row, std::int64_t stride_y_row,
+                           std::int64_t stride_res_row) {
+  if (M > 0) add_rows<<<M, 32>>>(x, residual, mean, y, N, stride_x_row, stride_res_row, stride_y_row);
+}
+
+/// The result is the second of two, the first is room for it.
+__global__ void square_sums(const float* x, float* squares, float* total, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) squares[i] = x[i] * x[i];
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  float all = 0;
+  for (int i = 0; i < n; ++i) all += squares[i];
+  total[0] = all;
+}
+extern "C" void squared(const float* x, float* squares, float* total_out, int n) {
+  square_sums<<<1, 64>>>(x, squares, total_out, n);
+}
+
+enum Format { FP8_E4M3 = 0, FP8_E5M2 = 1 };
+__global__ void widen(const std::int8_t* x, float* y, int n, int bits) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = static_cast<float>(x[i]) * bits;
+}
+extern "C" void widened(const std::int8_t* x, float* y, int n, int fmt) {
+  if (n > 0) widen<<<(n + 31) / 32, 32>>>(x, y, n, fmt == FP8_E5M2 ? 2 : 3);
+}
+
+__global__ void copy_all(const float* x, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = x[i];
+}
+extern "C" void copied(float* out, const float* x, int n) {
+  if (n > 0) copy_all<<<(n + 31) / 32, 32>>>(x, out, n);
+}
