@@ -99,6 +99,7 @@ void GroupReplay::run(const std::vector<Replayed>& group) {
   try_own_left(calls, at_first, bound);
   try_other_results(calls, at_first, bound);
   try_lent_room(calls, bound);
+  try_other_strides(calls);
   try_numbers_for_none(calls);
   try_computed_reals(calls);
   // With a number that nothing explains, nothing that it answers says more.

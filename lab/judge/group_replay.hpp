@@ -120,6 +120,8 @@ class GroupReplay {
   /// A caller's number of another name than the parameter that it was passed to, to another parameter: where
   /// that makes every answer right.
   void try_other_numbers(const std::vector<Replayed>& calls, const Diagnosis& at_first, Bound& bound);
+  /// Strides of a name that no tensor has as those of another one: where that makes every answer right.
+  void try_other_strides(const std::vector<Replayed>& calls);
   /// Of a number that callers say None for the one that stands for it: where that makes every answer right.
   void try_numbers_for_none(const std::vector<Replayed>& calls);
   /// A note of those that are passed.

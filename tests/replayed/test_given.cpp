@@ -241,6 +241,61 @@ TEST(Results, ThatEqualAnArgumentWhichNothingWritesAreResults) {
   EXPECT_TRUE(said.notes.empty()) << said.notes.front();
 }
 
+TEST(AFlag, OfATensorsTypeSaysThatOfTheTensorOfItsName) {
+  Recording recording;
+  std::vector<Value> arguments = {
+      ramp("k_states", {3, 6}), ramp("v_states", {3, 10}), tensor_value("k_caches", DType::u8, {5, 6}),
+      tensor_value("v_caches", DType::u8, {5, 10}), tensor_value("slots", DType::i32, {3})};
+  for (int i = 0; i < 3; ++i) static_cast<std::int32_t*>(arguments[4].tensor.data)[i] = 4 - 2 * i;
+  for (int of = 0; of < 2; ++of)
+    for (std::int64_t i = 0; i < arguments[of].tensor.numel(); ++i)
+      f32(arguments[of])[i] = static_cast<float>((i * 13 + of) % 90);
+  record(recording, "stored_rows", arguments, [](std::vector<Value>& v) {
+    for (int of = 0; of < 2; ++of) {
+      const std::int64_t width = of == 0 ? 6 : 10;
+      for (std::int64_t i = 0; i < 3 * width; ++i)
+        static_cast<std::uint8_t*>(v[2 + of].tensor.data)[(4 - 2 * (i / width)) * width + i % width] =
+            static_cast<std::uint8_t>(f32(v[of])[i]);
+    }
+  });
+  const Diagnosis said = judged_as(
+      "stored_rows", recording,
+      "def stored_rows(k_states, v_states, k_caches, v_caches, slots):\n    k_caches[slots] = k_states\n");
+  expect_told(said, {}, "");
+  EXPECT_EQ(said.called_with, "count=3, state_dim_k=6, state_dim_v=10, cache_is_uint8=1");
+}
+
+TEST(Strides, OfANameThatNoTensorHasAreThoseThatAreRight) {
+  Recording recording;
+  for (const bool one : {false, true})
+    record_returned(recording, "added_strided",
+                    {ramp("input1", {5, 8}),
+                     ramp("input2", one ? std::vector<std::int64_t>{1, 8} : std::vector<std::int64_t>{5, 8})},
+                    tensor_value("", DType::f32, {5, 8}), [&](const std::vector<Value>& v, Value& y) {
+                      for (int i = 0; i < 40; ++i) f32(y)[i] = f32(v[0])[i] + f32(v[1])[one ? i % 8 : i];
+                    });
+  expect_told(
+      judged_as("added_strided", recording,
+                "def added_strided(input1, input2):\n    N, M = input1.shape\n    return input1 + input2\n"),
+      {}, "");
+}
+
+TEST(Halves, AreOffInFewElementsByTheirOwnRounding) {
+  constexpr std::int64_t kCount = 20000;
+  Recording recording;
+  Value x = tensor_value("x", DType::f32, {kCount / 8, 8});
+  for (std::int64_t i = 0; i < kCount; ++i) f32(x)[i] = i % 2 == 0 ? 1.0F : -1.0F;
+  record_returned(recording, "to_halves", {x}, tensor_value("", DType::f16, {kCount / 8, 8}),
+                  [](const std::vector<Value>& v, Value& y) {
+                    constexpr std::uint16_t kOne = 0x3c00, kMinusOne = 0xbc00;
+                    for (std::int64_t i = 0; i < kCount; ++i)
+                      static_cast<std::uint16_t*>(y.tensor.data)[i] = f32(v[0])[i] > 0 ? kOne : kMinusOne;
+                  });
+  const std::string label = "def to_halves(x):\n    n = x.numel()\n    return x.half()\n";
+  expect_told(judged_as("to_halves_nearly", recording, label), {}, "");
+  EXPECT_EQ(judged_as("to_halves_but_one", recording, label).verdict(), "fail");
+}
+
 TEST(ATypeOfTritons, HasTheCodeThatTheSourceSays) {
   EXPECT_TRUE(spellings_of_type("a_word").empty());
   const std::vector<std::string> half = spellings_of_type("torch.float16");

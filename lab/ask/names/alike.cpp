@@ -85,6 +85,8 @@ double likeness(const std::vector<std::string>& a, const std::vector<std::string
 
 }  // namespace
 
+bool are_one_word(const std::string& one, const std::string& other) { return are_one(one, other); }
+
 std::vector<std::string> words_of_name(const std::string& name) {
   std::vector<std::string> words = split_words(name);
   // qmin is q_min.

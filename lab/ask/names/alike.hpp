@@ -5,6 +5,9 @@
 
 namespace isomer::lab {
 
+/// Whether one word is the other, with an ending or with an `n` before it: shift, shifted; bits, nbits.
+bool are_one_word(const std::string& one, const std::string& other);
+
 /// The words of a name, in lower case, without those that say only that it is a number or a flag: `n_steps`
 /// is {steps}, `kUseBias` {bias}.
 std::vector<std::string> words_of_name(const std::string& name);

@@ -110,7 +110,9 @@ SizesBy searched(Approach& approach, const std::vector<Replayed>& calls, const s
     const Tried now = attempt(way.form);
     if (right) return SizesBy::right_answer;
     // The likeliest of all is it where it keeps to its memory, whatever a fault leaves of the results.
-    const bool likeliest = &way == &ways.front() && way.against == 0 && decided;
+    // Of many numbers the order of the dimensions alone decides too little.
+    constexpr std::size_t kMany = 5;
+    const bool likeliest = &way == &ways.front() && way.against == 0 && decided && unsure.size() < kMany;
     // All elements of a result are what is meant where they are written, and nothing else, whatever is read.
     const bool whole = now.fills && !now.spoils && !now.got.empty() && counts_a_result(way.form);
     if (open && way.against == 0 && (now.keeps || whole) && now.score + (whole ? kWhole : 0) > nearest_open) {

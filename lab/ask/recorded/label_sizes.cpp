@@ -1,5 +1,6 @@
 #include "lab/ask/recorded/label_sizes.hpp"
 
+#include "lab/ask/names/alike.hpp"
 #include "lab/ask/names/bare.hpp"
 #include "lab/ask/names/size_names.hpp"
 #include "lab/ask/recorded/image_sizes.hpp"
@@ -152,6 +153,34 @@ std::optional<Passing> size_of_image(const Parameter& parameter, const Replayed&
   return std::nullopt;
 }
 
+/// `cache_dim_k`: the last dimension of k_caches, the one tensor with those words.
+std::optional<Passing> width_of_words(const std::string& name, const Replayed& replayed) {
+  std::vector<std::string> words = words_of_tensor(name);
+  const auto dim = std::find(words.begin(), words.end(), "dim");
+  if (dim == words.end() || words.size() < 3) return std::nullopt;
+  words.erase(dim);
+  const auto are_in = [](const std::vector<std::string>& all, const std::vector<std::string>& others) {
+    return std::all_of(all.begin(), all.end(), [&](const std::string& each) {
+      return std::any_of(others.begin(), others.end(),
+                         [&](const std::string& other) { return are_one_word(each, other); });
+    });
+  };
+  std::optional<Passing> width;
+  for (std::size_t r = 0; r < replayed.roles.size(); ++r) {
+    const Value& value = replayed.values[r];
+    const std::vector<std::string> own = words_of_tensor(replayed.roles[r].name);
+    if (!value.is_tensor() || value.tensor.rank < 1 || own.size() != words.size() || !are_in(own, words) ||
+        !are_in(words, own))
+      continue;
+    if (width) return std::nullopt;
+    width.emplace();
+    width->what = What::size;
+    width->role = static_cast<int>(r);
+    width->dim = value.tensor.rank - 1;
+  }
+  return width;
+}
+
 }  // namespace
 
 std::optional<Passing> size_by_tensor(const Parameter& parameter, const Replayed& replayed,
@@ -185,6 +214,7 @@ std::optional<Passing> size_by_tensor(const Parameter& parameter, const Replayed
       return passing;
     }
   }
+  if (const std::optional<Passing> width = width_of_words(parameter.name, replayed)) return width;
   static const Pattern counted("(?:num|n|nr|no|number_of)_\\w+|\\w+_(?:count|num|cnt)");
   for (std::size_t r = 0; r < replayed.roles.size() && counted.is(lower_case(parameter.name)); ++r) {
     if (!replayed.values[r].is_tensor() || replayed.values[r].tensor.rank < 1 ||

@@ -150,19 +150,27 @@ std::vector<std::string> words_in(const std::vector<Replayed>& calls, const std:
   return words;
 }
 
-/// The result of which `out_is_double` says the dtype, as `dtype_of` is asked for it; empty: it says
-/// another's.
-std::string result_of_flag(const std::string& parameter, const Replayed& call) {
+/// The tensor of which a flag says the dtype, `out_is_double` the result's, as `word_of` is asked for it;
+/// empty: it says none.
+std::string tensor_of_flag(const std::string& parameter, const Replayed& call) {
   static const Pattern of_result("(?:out|output|dst|res|result|ret)_\\w+");
   const bool is = of_result.is(lower_case(parameter)) && !call.outputs.empty();
-  return is ? std::string(kDtypeOf) + call.roles[static_cast<std::size_t>(call.outputs.front().role)].name
-            : std::string();
+  if (is) return std::string(kDtypeOf) + call.roles[static_cast<std::size_t>(call.outputs.front().role)].name;
+  // `cache_is_uint8` of k_caches and v_caches.
+  static const Pattern of_tensor("(\\w+)_is_\\w+");
+  const std::string lower = lower_case(parameter);
+  if (const std::optional<Match> match = of_tensor.whole(lower))
+    for (const Port::Role& role : call.roles)
+      if (role.tensor && likeness_of_tensors((*match)[1], role.name) > 0)
+        return std::string(kDtypeOf) + role.name;
+  return {};
 }
 
 /// `is_half`, `use_bf16`, `out_is_double`: true for one dtype.
 std::optional<std::string> dtype_of_flag(const std::string& parameter) {
   static const Pattern flag(
-      "((?:(?:in|input|io|x|q|data|src|dst|y|w|out|output|res|result|act)_)?(?:is_|use_|as_)?)(\\w+)"),
+      "((?:\\w+_is_)|(?:(?:in|input|io|x|q|data|src|dst|y|w|out|output|res|result|act)_)?(?:is_|use_|as_)?)("
+      "\\w+)"),
       also_size("half|single|double");
   const std::string lower = lower_case(parameter);
   const auto match = flag.whole(lower);
@@ -314,8 +322,8 @@ std::vector<OptionCode> option_codes(const Entry& entry, const std::vector<Repla
         dtype.is(lower) && !words.empty()) {
       list.push_back(coded(p, parameter, of_tensor, words, source));
     } else if (const std::optional<std::string> of = dtype_of_flag(parameter.name); of && !words.empty()) {
-      const std::string result = result_of_flag(parameter.name, calls.front());
-      OptionCode flag = {p, parameter.name, result.empty() ? of_which : result, {}, "", true};
+      const std::string tensor = tensor_of_flag(parameter.name, calls.front());
+      OptionCode flag = {p, parameter.name, tensor.empty() ? of_which : tensor, {}, "", true};
       for (const std::string& each : words_in(calls, flag.option)) flag.codes[each] = each == *of;
       list.push_back(std::move(flag));
     } else if (parameter.kind == Kind::boolean || of_flag.is(lower)) {

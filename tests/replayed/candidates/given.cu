@@ -1,5 +1,7 @@
 // What callers of a label give it beside tensors: an axis or none, lists, an option or none, a type of
 // results.
+#include <cuda_fp16.h>
+
 #include <cstdint>
 
 /// y[o, i] = the sum of x[o, :, i].
@@ -151,4 +153,48 @@ __global__ void copy_all(const float* x, float* out, int n) {
 }
 extern "C" void copied(float* out, const float* x, int n) {
   if (n > 0) copy_all<<<(n + 31) / 32, 32>>>(x, out, n);
+}
+
+/// Rows of k and v go to the slots of caches of bytes, or of f32.
+template <typename T>
+__global__ void store_rows(const float* k, const float* v, T* k_out, T* v_out, const int* slots, int k_width,
+                           int v_width) {
+  const int row = blockIdx.x, slot = slots[row];
+  for (int i = threadIdx.x; i < k_width; i += blockDim.x)
+    k_out[slot * k_width + i] = static_cast<T>(k[row * k_width + i]);
+  for (int i = threadIdx.x; i < v_width; i += blockDim.x)
+    v_out[slot * v_width + i] = static_cast<T>(v[row * v_width + i]);
+}
+extern "C" void stored_rows(const float* k_states, const float* v_states, void* k_caches, void* v_caches,
+                            const int* slots, int count, int state_dim_k, int state_dim_v,
+                            int cache_is_uint8) {
+  if (count <= 0) return;
+  if (cache_is_uint8 != 0)
+    store_rows<<<count, 32>>>(k_states, v_states, static_cast<std::uint8_t*>(k_caches),
+                              static_cast<std::uint8_t*>(v_caches), slots, state_dim_k, state_dim_v);
+  else
+    store_rows<<<count, 32>>>(k_states, v_states, static_cast<float*>(k_caches),
+                              static_cast<float*>(v_caches), slots, state_dim_k, state_dim_v);
+}
+
+/// y = a + b, where b's strides are called y's.
+__global__ void add_strided(const float* a, const float* b, float* out, int n, int m, std::int64_t y_n,
+                            std::int64_t y_m) {
+  for (int i = threadIdx.x; i < n * m; i += blockDim.x) out[i] = a[i] + b[i / m * y_n + i % m * y_m];
+}
+extern "C" void added_strided(float* out, const float* input1, const float* input2, int N, int M,
+                              std::int64_t y_stride_n, std::int64_t y_stride_m) {
+  if (N * M > 0) add_strided<<<1, 64>>>(input1, input2, out, N, M, y_stride_n, y_stride_m);
+}
+
+/// One of many elements is off by so much.
+__global__ void copy_but_one(const float* x, __half* y, int n, float off) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = __float2half(i == 77 ? x[i] + off : x[i]);
+}
+extern "C" void to_halves_nearly(const float* x, __half* y, int n) {
+  if (n > 0) copy_but_one<<<(n + 255) / 256, 256>>>(x, y, n, 0.006f);
+}
+extern "C" void to_halves_but_one(const float* x, __half* y, int n) {
+  if (n > 0) copy_but_one<<<(n + 255) / 256, 256>>>(x, y, n, 0.1f);
 }

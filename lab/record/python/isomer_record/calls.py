@@ -409,7 +409,7 @@ class Calls:
             self.inside = True
             begin = time.process_time()
             try:
-                with computed.Computed(function, self.launches) as own, WithoutValues() as empties:
+                with computed.Computed(function, self.launches) as own, WithoutValues(filled=context) as empties:
                     result = plain(*all_args, **all_kwargs)
             except OutOfTime:
                 raise
@@ -447,7 +447,11 @@ class Calls:
                     call["full"] = True
                 if any(each is not None for each in noise) and len(noise) == len(call["returned"]):
                     call["noise"] = [side.value(each, "", f"noise.{i}") for i, each in enumerate(noise)]
-                masks = self.unset.masks(function, refilled, flat(result), lasted, empties)
+                masks = (
+                    empties.still_filled(flat(result))
+                    if context
+                    else self.unset.masks(function, refilled, flat(result), lasted, empties)
+                )
                 if any(each is not None for each in masks) and len(masks) == len(call["returned"]):
                     call["unset"] = [side.value(each, "", f"unset.{i}") for i, each in enumerate(masks)]
                 side_of = functools.partial(Side, self.storages)

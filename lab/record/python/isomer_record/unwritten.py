@@ -32,17 +32,30 @@ class Filled(TorchFunctionMode):
 
 
 class WithoutValues(TorchFunctionMode):
-    """While it is entered, where memory lies that was made without values."""
+    """While it is entered, where memory lies that was made without values. `filled`: it is given a number, as a label that is
+    not called again needs it."""
 
-    def __init__(self):
+    def __init__(self, filled=False):
         super().__init__()
         self.memory = set()
+        self.filled = filled
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         made = func(*args, **(kwargs or {}))
         if func in MADE and isinstance(made, torch.Tensor) and made.layout == torch.strided:
             self.memory.add(storage_at(made))
+            if self.filled and made.dtype != torch.bool and made.numel() > 0:
+                made.fill_(REAL if made.is_floating_point() else WHOLE)
         return made
+
+    def still_filled(self, results):
+        """Of each result a tensor of booleans, true where that number is still there, or None."""
+        return [
+            mask_of(torch.zeros_like(each), each)
+            if isinstance(each, torch.Tensor) and each.layout == torch.strided and storage_at(each) in self.memory
+            else None
+            for each in results
+        ]
 
     def holds_any(self, results):
         """Whether a result lies there; what does not was all written."""
