@@ -147,6 +147,13 @@ __global__ void returned(float* out, int n, int flag) {
   if (n > 8) copy = nothing();
   if (flag || n > 8) out[threadIdx.x] = copy;
 }
+template <int Columns>
+__device__ float last(int n, int flag) {
+  float tile[2][Columns];
+  for (int i = 0; i < n; ++i) tile[i / Columns][i % Columns] = i;
+  return tile[flag ? 1 : 0][Columns - 1] * 2;
+}
+__global__ void dependent(float* out, int n, int flag) { out[threadIdx.x] = last<4>(flag ? n : 3, flag); }
 )";
 
 std::string told(const std::string& kernel, int n, int flag) {
@@ -218,6 +225,11 @@ TEST(Locals, AnUnwrittenElementOfSeveralSubscriptsIsToldAndItsTwinIsNot) {
             std::string::npos)
       << told("square", 8, 0);
   EXPECT_EQ(told("square", 8, 1), "");
+  // Of an array whose size a template says.
+  EXPECT_NE(told("dependent", 8, 0).find("reads tile[0][3], to which nothing has been written"),
+            std::string::npos)
+      << told("dependent", 8, 0);
+  EXPECT_EQ(told("dependent", 8, 1), "");
 }
 
 TEST(Locals, WhatTheTextDoesNotShowIsNotJudged) {

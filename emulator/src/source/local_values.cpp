@@ -210,7 +210,7 @@ void guard_subscripts(Source& s, const Indexed& array, Closers& closers) {
       const bool writes = array.use->second == Use::writes;
       const std::string written = "isomer_w_" + array.name;
       if (close + 1 < last) {
-        front = written + ".row<" + std::to_string(level) + ">(" + front;
+        front = written + ".template row<" + std::to_string(level) + ">(" + front;
         back += ")";
       } else {
         front = written + (writes ? ".writes(" : ".needs(") + front;
