@@ -79,6 +79,19 @@ std::vector<Passing> left_out_in_order(const std::vector<Parameter>& parameters,
   return passings;
 }
 
+/// Where a tensor stands in the place of a number: the parameter of the argument's name that takes one, which
+/// a wrapper chooses, as `seqlen_offset=0, seqlen_offsets=None` are for an argument that is either. −1: none.
+int place_of_other_kind(const std::vector<Parameter>& parameters, std::size_t next, const Replayed& replayed,
+                        std::size_t argument) {
+  if (next >= parameters.size() || !replayed.roles[argument].tensor || !takes_number(parameters[next]) ||
+      !parameters[next].has_default)
+    return -1;
+  for (std::size_t p = 0; p < parameters.size(); ++p)
+    if (may_point(parameters[p]) && bare(parameters[p].name) == bare(replayed.roles[argument].name))
+      return static_cast<int>(p);
+  return -1;
+}
+
 /// Gives the items of a list of whole numbers, `(h, w)`, to as many parameters from `next` on, where those
 /// take numbers. How many.
 std::size_t take_items_apart(const std::vector<Parameter>& parameters, std::size_t next,
@@ -206,6 +219,12 @@ void bind_by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
     }
     const bool keyword = i < replayed.call->keyword.size() && replayed.call->keyword[i];
     if (!keyword) {
+      if (const int other = place_of_other_kind(parameters, next, replayed, i); other >= 0) {
+        role_at[static_cast<std::size_t>(other)] = static_cast<int>(i);
+        used[i] = true;
+        ++next;
+        continue;
+      }
       if (next < parameters.size()) {
         role_at[next++] = static_cast<int>(i);
         used[i] = true;

@@ -1,5 +1,7 @@
+#include "lab/ask/names/alike.hpp"
+#include "lab/ask/names/bare.hpp"
 #include "lab/ask/passed_values.hpp"
-#include "lab/ask/recorded/binding.hpp"
+#include "lab/ask/recorded/bound_parts.hpp"
 #include "lab/ask/recorded/round_axis.hpp"
 #include "lab/text/lower_case.hpp"
 #include "lab/text/pattern.hpp"
@@ -54,13 +56,6 @@ std::optional<Passing> stride_like(const Form& form, std::size_t parameter,
     }
   }
   return std::nullopt;
-}
-
-Passing of_computed(std::size_t place) {
-  Passing passing;
-  passing.what = What::computed;
-  passing.computed = static_cast<int>(place);
-  return passing;
 }
 
 /// Which side of an image or a box a name ends with: 0 the depth, 1 the height, 2 the width; −1: none.
@@ -141,7 +136,7 @@ std::vector<int> take_items(Form& form, const Replayed& call, const std::vector<
     });
     for (std::size_t i = 0; i < list.count; ++i) {
       const int strided = form.passings[order[i]].what == What::stride ? form.passings[order[i]].role : -1;
-      form.passings[order[i]] = of_computed(list.first + i);
+      form.passings[order[i]] = of_place(list.first + i);
       std::erase(left, static_cast<int>(order[i]));
       if (strided >= 0) without_stride(form, strided);
     }
@@ -161,8 +156,28 @@ void take_real(Form& form, const Replayed& call) {
             (whole ? call.values[v].name == parameter.name
                    : call.values[v].name.ends_with("scale") && parameter.name.ends_with("scale")))
           found = v;
-    if (found < call.values.size()) form.passings[p] = of_computed(found);
+    if (found < call.values.size()) form.passings[p] = of_place(found);
   }
+}
+
+/// Truth values that the label tells its kernels, to parameters of the same words: IS_HEADWISE_BETA is
+/// beta_is_headwise. Those of `unsure` that are left.
+std::vector<int> take_truths(Form& form, const Replayed& call, const std::vector<int>& unsure) {
+  std::vector<int> left;
+  for (const int each : unsure) {
+    const auto p = static_cast<std::size_t>(each);
+    const std::string& name = form.entry->parameters[p].name;
+    std::size_t place = call.roles.size();
+    while (place < call.values.size() && (call.values[place].kind != Value::Kind::boolean ||
+                                          (bare(call.values[place].name) != bare(name) &&
+                                           !are_of_the_same_words(call.values[place].name, name))))
+      ++place;
+    if (place == call.values.size())
+      left.push_back(each);
+    else
+      form.passings[p] = of_place(place);
+  }
+  return left;
 }
 
 }  // namespace
@@ -183,7 +198,7 @@ std::vector<int> take_computed(Form& form, const std::vector<Replayed>& calls,
       continue;
     }
     Form other = form;
-    other.passings[p] = of_computed(place);
+    other.passings[p] = of_place(place);
     const std::vector<std::int64_t> numbers = numbers_passed_to(other, p, calls);
     if (!is_unsure && numbers_passed_to(form, p, calls) == numbers) continue;
     if (!stride) {
@@ -195,7 +210,7 @@ std::vector<int> take_computed(Form& form, const std::vector<Replayed>& calls,
     }
   }
   take_real(form, first);
-  return take_items(form, first, take_sizes_round_axis(form, first, left));
+  return take_items(form, first, take_sizes_round_axis(form, first, take_truths(form, first, left)));
 }
 
 }  // namespace isomer::lab

@@ -192,7 +192,8 @@ class Written:
 
 def keep(call, own, side, names):
     """Adds to a call what was computed in it: of the tensors those of these names."""
-    found = [side.value(value, name, name) for name, value in sorted(own.found.items())]
+    numbers = {**{name: flag for name, flag in own.launches.flags.items() if flag is not None}, **own.found}
+    found = [side.value(value, name, name) for name, value in sorted(numbers.items())]
     # Memory of its own, whatever lay there before.
     storages, apart = side.storages, type(side)(side.storages, side.prefix + ".computed")
     for name, value in sorted(own.tensors.found.items()):

@@ -13,9 +13,13 @@ class Launches:
         self.own_tensors = {}  # by function, the names of tensors that are kept of what it computes on its way
         self.reset()
 
-    def begin(self):
+    def begin(self, names=(), args=(), kwargs=None):
+        """Before a launch with these arguments, of which the first have these names."""
         if self.before is not None:
             self.before()
+        for name, value in [*zip(names, args), *(kwargs or {}).items()]:
+            if type(value) is bool and self.flags.setdefault(name, value) is not value:
+                self.flags[name] = None  # which launch is meant nobody knows
 
     def refuse(self, why):
         """A launch that gave nothing, and why; the first reason is told."""
@@ -24,6 +28,7 @@ class Launches:
         self.why = self.why or why
 
     def reset(self):
+        self.flags = {}  # what launches are told by a truth value, by the kernels' names for it
         self.outside = []
         self.outside_matters = False
         self.answered = 0

@@ -24,7 +24,7 @@ def install(launches):
         if longest <= 0:
             launches.refuse(f"Triton's interpreter took more than {LAUNCHES * LIMITS.seconds:g} s; --timeout allows more")
             return None
-        launches.begin()
+        launches.begin(getattr(self, "arg_names", ()), args, kwargs)
         begin = LIMITS.begin_launch(longest)
         try:
             result = original(self, *args, **kwargs)
@@ -57,7 +57,7 @@ def count_launches(launches):
     original = JITFunction.run
 
     def run(self, *args, **kwargs):
-        launches.begin()
+        launches.begin(getattr(self, "arg_names", ()), args, kwargs)
         result = original(self, *args, **kwargs)
         launches.answered += 1
         return result
