@@ -172,27 +172,6 @@ void GroupReplay::ask_as(const Bound& bound, const std::vector<Replayed>& calls)
   ask(calls);
 }
 
-void GroupReplay::find_sizes_of(const Bound& bound, const std::vector<Replayed>& calls) {
-  const std::vector<int> unsure = take_computed(approach_.form, calls, bound.unsure);
-  bool right = false;
-  if (!settled_.empty() && !unsure.empty() && take_settled(approach_, calls, unsure, settled_, right)) {
-    sizes_by_ = right ? SizesBy::right_answer : SizesBy::likelihood;
-  } else {
-    std::vector<int> alike = bound.alike, others;
-    for (const int each : unsure)
-      if (std::find(alike.begin(), alike.end(), each) == alike.end()) others.push_back(each);
-    const std::vector<int> initials = take_initials(approach_.form, calls, others);
-    alike.insert(alike.end(), initials.begin(), initials.end());
-    sizes_by_ =
-        find_sizes(approach_, calls, unsure, alike, !initials.empty(), other_sizes_, *request_.searched);
-  }
-  unsure_ = unsure;
-  if (sizes_by_ != SizesBy::guess && !unsure.empty()) {
-    settled_ = settled_sizes(approach_.form, calls, unsure);
-    for (SettledSize& each : settled_) each.by_right_answer = sizes_by_ == SizesBy::right_answer;
-  }
-}
-
 void GroupReplay::find_codes(std::vector<Replayed>& calls, std::vector<Replayed>& asked) {
   const auto right = [&](const Replayed& each) { return replay_once(approach_, each).right(); };
   if (are_known(options_) || std::all_of(calls.begin(), calls.end(), right)) return;

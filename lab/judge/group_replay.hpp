@@ -91,6 +91,7 @@ class GroupReplay {
   void take_back(const GroupReplay& before);
   /// What numbers are of which the names say nothing, from other calls or by trial.
   void find_sizes_of(const Bound& bound, const std::vector<Replayed>& calls);
+  void find_sizes_of(const Bound& bound, const std::vector<Replayed>& calls, const std::vector<int>& unsure);
   /// Numbers for words of which the source does not say which: those with which the calls are right.
   void find_codes(std::vector<Replayed>& calls, std::vector<Replayed>& asked);
   /// One change after the other until the first call is answered.

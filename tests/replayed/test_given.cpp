@@ -192,6 +192,42 @@ TEST(AFlag, SaysWhetherAnOptionIsGivenAndANumberHowManyIndicesThereAre) {
   EXPECT_NE(said.called_with.find("dim=3, use_max_norm=0"), std::string::npos) << said.called_with;
 }
 
+/// A label that turns signs, and is told nothing of it.
+Recording signs(float factor) {
+  Recording recording;
+  for (const std::int64_t count : {45, 7})
+    record_returned(recording, "signs", {ramp("x", {count})}, tensor_value("", DType::f32, {count}),
+                    [&](const std::vector<Value>& v, Value& y) {
+                      for (std::int64_t i = 0; i < count; ++i) f32(y)[i] = factor * f32(v[0])[i];
+                    });
+  return recording;
+}
+
+TEST(AFlag, ThatNothingExplainsIsNotSetUnlessThatIsRight) {
+  const std::string label = "def signs(x):\n    n = x.numel()\n    return x\n";
+  for (const float factor : {1.0F, -1.0F}) {
+    const Diagnosis said = judged_as("signs_turned", signs(factor), label);
+    expect_told(said, {}, "");
+    EXPECT_EQ(said.called_with, factor > 0 ? "n=45, backward=0" : "n=45, backward=1");
+  }
+}
+
+TEST(AFlag, IsATruthValueOfTheSameWordsThatTheLabelTellsItsKernels) {
+  Recording recording = signs(-2);
+  for (RecordedCall& call : recording.calls)
+    for (const char* name : {"TURNED_BACK", "IS_TWICE_SET"}) {
+      Value flag;
+      flag.name = name;
+      flag.kind = Value::Kind::boolean;
+      flag.integer = 1;
+      call.computed.push_back(flag);
+    }
+  const Diagnosis said =
+      judged_as("signs_turned_by_words", recording, "def signs(x):\n    n = x.numel()\n    return -2 * x\n");
+  expect_told(said, {}, "");
+  EXPECT_EQ(said.called_with, "n=45, twice_is_set=1, turned_back=1");
+}
+
 TEST(Strides, OfATensorThatACallHasNotAreNoOtherOnes) {
   Recording recording;
   for (const bool both : {false, true}) {

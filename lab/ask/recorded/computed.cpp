@@ -167,15 +167,19 @@ std::vector<int> take_truths(Form& form, const Replayed& call, const std::vector
   for (const int each : unsure) {
     const auto p = static_cast<std::size_t>(each);
     const std::string& name = form.entry->parameters[p].name;
-    std::size_t place = call.roles.size();
-    while (place < call.values.size() && (call.values[place].kind != Value::Kind::boolean ||
-                                          (bare(call.values[place].name) != bare(name) &&
-                                           !are_of_the_same_words(call.values[place].name, name))))
-      ++place;
-    if (place == call.values.size())
+    std::vector<std::size_t> places, like;
+    for (std::size_t v = call.roles.size(); v < call.values.size(); ++v) {
+      if (call.values[v].kind != Value::Kind::boolean) continue;
+      const std::string& own = call.values[v].name;
+      if (bare(own) == bare(name) || are_of_the_same_words(own, name)) places.push_back(v);
+      if (likeness_of_names(own, name) > 0) like.push_back(v);
+    }
+    // BACKWARD_PASS is `backward` where nothing else is.
+    if (places.empty() && like.size() == 1 && !names_a_size(name)) places = like;
+    if (places.empty())
       left.push_back(each);
     else
-      form.passings[p] = of_place(place);
+      form.passings[p] = of_place(places.front());
   }
   return left;
 }

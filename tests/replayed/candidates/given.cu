@@ -198,3 +198,15 @@ extern "C" void to_halves_nearly(const float* x, __half* y, int n) {
 extern "C" void to_halves_but_one(const float* x, __half* y, int n) {
   if (n > 0) copy_but_one<<<(n + 255) / 256, 256>>>(x, y, n, 0.1f);
 }
+
+/// y = x or −x, by a flag of the candidate's own, and twice that by another.
+__global__ void turn_signs(const float* x, float* y, int n, int sign, int factor) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] * sign * factor;
+}
+extern "C" void signs_turned(const float* x, float* y, int n, int backward) {
+  if (n > 0) turn_signs<<<(n + 31) / 32, 32>>>(x, y, n, backward != 0 ? -1 : 1, 1);
+}
+extern "C" void signs_turned_by_words(const float* x, float* y, int n, int twice_is_set, int turned_back) {
+  if (n > 0) turn_signs<<<(n + 31) / 32, 32>>>(x, y, n, turned_back != 0 ? -1 : 1, twice_is_set != 0 ? 2 : 1);
+}

@@ -49,6 +49,26 @@ bool leaves_out(const Replayed& replayed, const CallOutcome& outcome) {
   return true;
 }
 
+/// Whether some elements are right, and all that are wrong were written by nobody: who leaves elements out
+/// works along no other axis.
+bool leaves_out_the_rest(const Replayed& replayed, const CallOutcome& outcome) {
+  bool some = false;
+  for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+    const Replayed::Output& output = replayed.outputs[t];
+    if (outcome.wrong[t] == 0 || outcome.got[t].empty()) continue;
+    const std::vector<double> want = oracle::elements(output.want);
+    const std::vector<double> before =
+        output.before.defined() ? oracle::elements(output.before) : std::vector<double>();
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      const double got = outcome.got[t][i];
+      const bool held = before.empty() ? std::isnan(got) && !std::isnan(want[i]) : got == before[i];
+      some = some || (got == want[i] && !held);
+      if (got != want[i] && !held) return false;
+    }
+  }
+  return some;
+}
+
 bool goes_outside(const CallOutcome& outcome) {
   return std::any_of(outcome.answer.seen.begin(), outcome.answer.seen.end(),
                      [](const Seen& seen) { return seen.kind.starts_with("out-of-bounds"); });
@@ -159,6 +179,10 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
     if (leaves_out(calls[at], outcomes[at]))
       std::erase_if(list,
                     [](const Experiment& each) { return each.finding.code == Code::uninitialised_read; });
+    if (leaves_out_the_rest(calls[at], outcomes[at]))
+      std::erase_if(list, [](const Experiment& each) {
+        return each.finding.code == Code::layout_convention || each.finding.code == Code::argument_order;
+      });
     if (step == 0 && writes_inputs(approach, calls[at], outcomes[at])) add_pairs(approach, calls[at], list);
     for (Experiment& each : list) {
       if (late()) break;
