@@ -1,5 +1,6 @@
 // Memory that the candidate is given beside the label's arguments: what the label computes on its way, and
 // what is lent, which nothing of the label stands for.
+#include "lab/ask/names/alike.hpp"
 #include "lab/ask/names/bare.hpp"
 #include "lab/ask/recorded/bound_parts.hpp"
 #include "lab/ask/recorded/own_tensors.hpp"
@@ -372,7 +373,11 @@ void GroupReplay::try_other_results(const std::vector<Replayed>& calls, const Di
     const Passing& passing = bound.form.passings[result];
     if (!may_be(result) || passing.what != Passing::What::role) continue;
     const Port::Role& role = calls.front().roles[static_cast<std::size_t>(passing.role)];
-    if (!role.returned || bare(role.called) == bare(entry_.parameters[result].name)) continue;
+    // `std_out` is the label's std.
+    const std::string& name = entry_.parameters[result].name;
+    if (!role.returned || bare(role.called) == bare(name) ||
+        (!role.called.empty() && words_of_tensor(role.called) == words_of_tensor(name)))
+      continue;
     for (std::size_t other = 0; other < count; ++other) {
       const Passing::What what = bound.form.passings[other].what;
       if (!may_be(other) || (what != Passing::What::none && what != Passing::What::room) ||

@@ -228,6 +228,45 @@ TEST(AFlag, IsATruthValueOfTheSameWordsThatTheLabelTellsItsKernels) {
   EXPECT_EQ(said.called_with, "n=45, twice_is_set=1, turned_back=1");
 }
 
+TEST(Sizes, OfSquareMatricesAreOneSize) {
+  constexpr int kSide = 6;
+  Recording recording;
+  Value b = ramp("b", {kSide, kSide});
+  for (int i = 0; i < kSide * kSide; ++i) f32(b)[i] *= static_cast<float>(i % 5) - 1.5F;
+  record_returned(recording, "product", {ramp("a", {kSide, kSide}), b},
+                  tensor_value("", DType::f32, {kSide, kSide}), [](const std::vector<Value>& v, Value& y) {
+                    for (int i = 0; i < kSide * kSide; ++i) {
+                      f32(y)[i] = 0;
+                      for (int k = 0; k < kSide; ++k)
+                        f32(y)[i] += f32(v[0])[i / kSide * kSide + k] * f32(v[1])[k * kSide + i % kSide];
+                    }
+                  });
+  const std::string label = "def product(a, b):\n    return a @ b\n";
+  expect_told(judged_as("multiplied", recording, label), {}, "");
+  // A fault is told with the sizes that are meant.
+  const Diagnosis said = judged_as("multiplied_twice", recording, label);
+  EXPECT_EQ(said.verdict(), "fail") << said.error;
+  EXPECT_EQ(said.called_with, "M=6, N=6, K=6");
+}
+
+TEST(AFlag, ThatEndsWithAWordOfTheLabelsIsThatWord) {
+  Recording recording;
+  for (const bool root : {false, true, false})
+    record_returned(recording, "mean_squares",
+                    {ramp("x", {root ? 40 : 24}), text_value("kind", root ? "root" : "plain")},
+                    tensor_value("", DType::f32, {1}), [&](const std::vector<Value>& v, Value& y) {
+                      const std::int64_t n = root ? 40 : 24;
+                      float all = 0;
+                      for (std::int64_t i = 0; i < n; ++i) all += f32(v[0])[i] * f32(v[0])[i];
+                      f32(y)[0] = root ? std::sqrt(all / static_cast<float>(n)) : all / static_cast<float>(n);
+                    });
+  const Diagnosis said =
+      judged_as("mean_squares", recording,
+                "def mean_squares(x, kind):\n    n = x.numel()\n    return reduce(x, kind)\n");
+  expect_told(said, {}, "");
+  EXPECT_EQ(said.called_with, "n=24, kind_root=0");
+}
+
 TEST(Strides, OfATensorThatACallHasNotAreNoOtherOnes) {
   Recording recording;
   for (const bool both : {false, true}) {

@@ -396,10 +396,14 @@ std::vector<LikelySizes> likely_sizes(const Form& form, const std::vector<Replay
     }
     ways.push_back(std::move(way));
   };
+  // Of square matrices M, N and K are one size.
+  const bool few = extents.list.size() < unsure.size();
   const std::function<void()> choose = [&] {
     if (chosen.size() == unsure.size()) return keep();
     for (std::size_t o = 0; o < options.size() && ways.size() < kMostWays; ++o) {
-      if (std::find(chosen.begin(), chosen.end(), o) != chosen.end()) continue;
+      if (std::find(chosen.begin(), chosen.end(), o) != chosen.end() &&
+          !(few && options[o].passing.what == What::size))
+        continue;
       chosen.push_back(o);
       choose();
       chosen.pop_back();

@@ -227,7 +227,17 @@ OptionCode coded(std::size_t parameter, const Parameter& p, std::string option,
   }
   code.codes = codes_in_source(source, p.name, spelled);
   code.known = code.codes.size() == words.size();
-  if (!code.known) code.codes = usual_codes(words);
+  if (code.known) return code;
+  code.codes = usual_codes(words);
+  // `approximate_tanh` is true of "tanh".
+  constexpr std::size_t kFewest = 3;
+  const auto named = [&](const std::string& each) {
+    return each.size() >= kFewest && lower_case(p.name).ends_with("_" + lower_case(each));
+  };
+  if (std::count_if(words.begin(), words.end(), named) == 1) {
+    for (const std::string& each : words) code.codes[each] = named(each);
+    code.known = true;
+  }
   return code;
 }
 

@@ -210,3 +210,28 @@ extern "C" void signs_turned(const float* x, float* y, int n, int backward) {
 extern "C" void signs_turned_by_words(const float* x, float* y, int n, int twice_is_set, int turned_back) {
   if (n > 0) turn_signs<<<(n + 31) / 32, 32>>>(x, y, n, turned_back != 0 ? -1 : 1, twice_is_set != 0 ? 2 : 1);
 }
+
+/// y = a b, of square matrices.
+__global__ void multiply(const float* a, const float* b, float* y, int rows, int cols, int depth) {
+  for (int i = threadIdx.x; i < rows * cols; i += blockDim.x) {
+    float all = 0;
+    for (int k = 0; k < depth; ++k) all += a[i / cols * depth + k] * b[k * cols + i % cols];
+    y[i] = all;
+  }
+}
+extern "C" void multiplied(const float* a, const float* b, float* y, int M, int N, int K) {
+  multiply<<<1, 64>>>(a, b, y, M, N, K);
+}
+extern "C" void multiplied_twice(const float* a, const float* b, float* y, int M, int N, int K) {
+  multiply<<<1, 64>>>(a, a, y, M, N, K);
+}
+
+/// The mean of squares, and a square root of it by a word of the label's.
+__global__ void mean_square(const float* x, float* y, int n, int root) {
+  float all = 0;
+  for (int i = 0; i < n; ++i) all += x[i] * x[i];
+  if (threadIdx.x == 0) y[0] = root != 0 ? sqrtf(all / n) : all / n;
+}
+extern "C" void mean_squares(const float* x, float* y, int n, int kind_root) {
+  mean_square<<<1, 32>>>(x, y, n, kind_root);
+}
