@@ -86,11 +86,42 @@ int role_of_side(const Replayed& replayed, ImageSide::Of of) {
   return -1;
 }
 
+/// `K, R, S` of a convolution, as cuDNN's descriptors call its filters, their rows and their columns, and `P,
+/// Q`, the rows and columns that come out.
+std::optional<Passing> size_of_filters(const std::vector<Parameter>& parameters, std::size_t at,
+                                       const Replayed& replayed) {
+  constexpr int kRank = 4;
+  const auto has = [&](const char* letter) {
+    return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& each) {
+      return each.kind == Kind::integer && lower_case(each.name) == letter;
+    });
+  };
+  const std::string letter = lower_case(parameters[at].name);
+  if (letter.size() != 1 || !has("k") || !has("r") || !has("s")) return std::nullopt;
+  const bool out = letter == "p" || letter == "q";
+  const bool known = out || letter == "k" || letter == "r" || letter == "s";
+  static const Pattern filter("\\w*(?:weight|filter|kernel)\\w*|w|f");
+  for (std::size_t r = 0; known && r < replayed.roles.size(); ++r) {
+    const Value& value = replayed.values[r];
+    const bool made = r >= replayed.call->before.size();
+    if (!value.is_tensor() || value.tensor.rank != kRank || made != out ||
+        filter.is(lower_case(replayed.roles[r].name)) == out)
+      continue;
+    Passing passing;
+    passing.what = What::size;
+    passing.role = static_cast<int>(r);
+    passing.dim = letter == "k" ? 0 : letter == "r" || letter == "p" ? -2 : -1;
+    return passing;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Passing> size_of_images(const std::vector<Parameter>& parameters, std::size_t at,
                                       const Replayed& replayed) {
   if (parameters[at].kind != Kind::integer || !speak_of_images(parameters)) return std::nullopt;
+  if (const std::optional<Passing> of_filters = size_of_filters(parameters, at, replayed)) return of_filters;
   const std::optional<ImageSide> side = image_side(parameters[at].name);
   if (!side) return std::nullopt;
   using Dim = ImageSide::Dim;

@@ -335,8 +335,9 @@ class Matching {
           static const Pattern general(
               "(?:\\w*_)?(?:dims?|strides?|len|length|rows|cols|height|width|channels|batch|blocks?|tile|"
               "heads?|step)");
+          // `stride` of conv_stride is a window's.
           const bool size = parameters_[p].kind == Kind::integer && names_a_size(parameters_[p].name) &&
-                            general.is(lower_case(options_[o].name));
+                            !is_of_a_window(parameters_[p].name) && general.is(lower_case(options_[o].name));
           // How many indices there are is none of them.
           static const Pattern counted("(?:num|n|nr|no)_\\w+"), index("(?:\\w+_)?(?:idx|index|id)");
           const bool count =
