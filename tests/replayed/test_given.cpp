@@ -153,6 +153,38 @@ TEST(Functions, ForANumberAndForATensorAreOneFunctionOfTheLabels) {
   EXPECT_EQ(said.entry, "scaled_by_number");
 }
 
+TEST(Functions, ForOneTypeEachAreOneThoughANumberIsOfThatTypeToo) {
+  Recording recording;
+  Value x = tensor_value("x", DType::i64, {40});
+  for (int i = 0; i < 40; ++i) i64(x)[i] = i * 3 - 50;
+  record_returned(recording, "clipped", {x, integer_value("most", 17)}, tensor_value("", DType::i64, {40}),
+                  [](const std::vector<Value>& v, Value& y) {
+                    for (int i = 0; i < 40; ++i) i64(y)[i] = std::min<std::int64_t>(i64(v[0])[i], 17);
+                  });
+  record_returned(recording, "clipped", {ramp("x", {40}), real_value("most", 2.5)},
+                  tensor_value("", DType::f32, {40}), [](const std::vector<Value>& v, Value& y) {
+                    for (int i = 0; i < 40; ++i) f32(y)[i] = std::min(f32(v[0])[i], 2.5F);
+                  });
+  expect_told(judged_as("", recording, "def clipped(x, most):\n    return x.clamp(max=most)\n"), {}, "");
+}
+
+TEST(Sides, OfAStepAreXAndYAsWell) {
+  Recording recording;
+  for (const bool list : {true, false}) {
+    const std::int64_t down = 2, across = list ? 3 : 2, rows = 8, cols = 12;
+    Value step = list ? numbers("step", {down, across}) : integer_value("step", down);
+    record_returned(recording, "picked", {ramp("x", {1, 1, rows, cols}), step},
+                    tensor_value("", DType::f32, {1, 1, rows / down, cols / across}),
+                    [&](const std::vector<Value>& v, Value& y) {
+                      for (std::int64_t i = 0; i < y.tensor.numel(); ++i)
+                        f32(y)[i] =
+                            f32(v[0])[i / (cols / across) * down * cols + i % (cols / across) * across];
+                    });
+  }
+  expect_told(judged_as("picked", recording, "def picked(x, step):\n    return x[:, :, ::step, ::step]\n"),
+              {}, "");
+}
+
 TEST(AFlag, OfTheResultsTypeSaysThatOfTheResult) {
   Recording recording;
   for (const DType type : {DType::f32, DType::f64})

@@ -84,6 +84,7 @@ void add_list_parts(std::vector<Replayed>& calls) {
 
 std::vector<Passing> passed_lists(const Entry& entry, const Replayed& call) {
   std::vector<Passing> passings(entry.parameters.size());
+  if (entry.form == Entry::Form::kernel) return passings;  // which reads none of the host's memory
   const auto place_of = [&](const std::string& name) {
     std::size_t place = call.roles.size();
     while (place < call.values.size() && call.values[place].name != name) ++place;

@@ -13,7 +13,7 @@ namespace isomer::lab {
 /// "len(dims)"; of a call that has no such list they are none.
 void add_list_parts(std::vector<Replayed>& calls);
 
-/// What each parameter is passed of those; none: nothing, or it is something else.
+/// What each parameter of a function of the host is passed of those; none: nothing, or it is something else.
 std::vector<Passing> passed_lists(const Entry& entry, const Replayed& call);
 
 }  // namespace isomer::lab

@@ -279,17 +279,23 @@ class Matching {
 
   /// `stride_h, stride_w` of a stride that callers say with one number for both, or with a list.
   void take_sides() {
-    static const Pattern sided("(\\w+?)_?([dhw]|[DHW])");
+    static const Pattern sided("(\\w+?)_?([dhw]|[DHW])|(\\w+?)_([zyx]|[ZYX])");
     for (LabelOption& option : options_) {
       if (option.taken || !option.integer || option.real || option.none) continue;
       std::vector<std::pair<char, std::size_t>> places;
       for (const std::size_t p : open_)
-        if (const auto match = sided.whole(parameters_[p].name);
-            match && parameters_[p].kind == Kind::integer &&
-            ((*match)[1].size() == 1 ? lower_case((*match)[1]).front() == lower_case(option.name).front() &&
-                                           is_of_a_window(option.name)
-                                     : are_of_the_same_words((*match)[1], option.name)))
-          places.emplace_back(lower_case((*match)[2]).front(), p);
+        if (const auto match = sided.whole(parameters_[p].name)) {
+          const std::size_t letters = match->has(1) ? 1 : 3;
+          const std::string of = (*match)[letters];
+          // The depth, the height and the width are z, y and x as well.
+          const char side = lower_case((*match)[letters + 1]).front();
+          const char which = side == 'z' ? 'd' : side == 'y' ? 'h' : side == 'x' ? 'w' : side;
+          if (parameters_[p].kind == Kind::integer &&
+              (of.size() == 1
+                   ? lower_case(of).front() == lower_case(option.name).front() && is_of_a_window(option.name)
+                   : are_of_the_same_words(of, option.name)))
+            places.emplace_back(which, p);
+        }
       std::sort(places.begin(), places.end());  // the depth, the height, the width
       const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
       if (places.size() < 2 || std::adjacent_find(places.begin(), places.end(), same) != places.end())

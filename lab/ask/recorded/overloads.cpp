@@ -44,9 +44,12 @@ bool takes_all(const Bound& bound, const Replayed& replayed) {
 bool are_twins(const Entry& one, const Entry& other) {
   const DtypeName a = dtype_name(one.name), b = dtype_name(other.name);
   return one.form == other.form && one.linkage == other.linkage && a.stem == b.stem && a.dtype != b.dtype &&
-         std::equal(
-             one.parameters.begin(), one.parameters.end(), other.parameters.begin(), other.parameters.end(),
-             [](const Parameter& p, const Parameter& q) { return p.name == q.name && p.kind == q.kind; });
+         std::equal(one.parameters.begin(), one.parameters.end(), other.parameters.begin(),
+                    other.parameters.end(), [](const Parameter& p, const Parameter& q) {
+                      // A number is of the elements' type, too.
+                      const bool numbers = takes_number(p) && takes_number(q);
+                      return p.name == q.name && (p.kind == q.kind || numbers);
+                    });
 }
 
 /// How many of a call's tensors are of another type than the function says, by its pointers or by its name.

@@ -235,3 +235,24 @@ __global__ void mean_square(const float* x, float* y, int n, int root) {
 extern "C" void mean_squares(const float* x, float* y, int n, int kind_root) {
   mean_square<<<1, 32>>>(x, y, n, kind_root);
 }
+
+/// At most that much, of each type by a function of its own.
+template <typename T>
+__global__ void clip(const T* x, T most, T* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] > most ? most : x[i];
+}
+extern "C" void clipped_i64(const std::int64_t* x, std::int64_t most, std::int64_t* y, int n) {
+  if (n > 0) clip<<<(n + 31) / 32, 32>>>(x, most, y, n);
+}
+extern "C" void clipped_f32(const float* x, float most, float* y, int n) {
+  if (n > 0) clip<<<(n + 31) / 32, 32>>>(x, most, y, n);
+}
+
+/// Every so many rows and columns of an image.
+__global__ void pick(const float* x, float* y, int W, int OH, int OW, int down, int across) {
+  for (int i = threadIdx.x; i < OH * OW; i += blockDim.x) y[i] = x[i / OW * down * W + i % OW * across];
+}
+extern "C" void picked(const float* x, float* y, int W, int OH, int OW, int step_x, int step_y) {
+  if (OH * OW > 0) pick<<<1, 64>>>(x, y, W, OH, OW, step_y, step_x);
+}

@@ -120,3 +120,4 @@ typedef cudaHostNodeParams cudaHostNodeParamsV2;
 #define CUDART_INF_F __builtin_inff()
 #define CUDART_NAN_F __builtin_nanf("")
 #define CUDART_INF __builtin_inf()
+#define CUDART_NAN __builtin_nan("")
